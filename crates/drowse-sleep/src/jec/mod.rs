@@ -1,0 +1,234 @@
+#![doc = include_str!("README.md")]
+
+mod counters;
+
+use crate::{LatchWord, Policy, Sleepers, sleepers::Claim};
+use counters::{Counters, JobsEvent};
+use drowse_sync::{CachePadded, full_fence, hint, mutant};
+
+pub use counters::MAX_WORKERS;
+
+/// The jobs-event-counter protocol for one pool. See the [module](self) for how it works and why.
+///
+/// `JEC_BITS` is the width of the counter; only models have a reason to change it.
+///
+/// The calls of a worker: [`start_looking`](Self::start_looking), then
+/// [`no_work_found`](Self::no_work_found) after each empty search, then [`stop_looking`](Self::stop_looking).
+/// The calls of whoever has news: [`post`](Self::post), [`post_injected`](Self::post_injected),
+/// [`wake_worker`](Self::wake_worker).
+#[derive(Debug)]
+pub struct Jec<const JEC_BITS: u32 = 32> {
+    counters: CachePadded<Counters<JEC_BITS>>,
+    sleepers: Sleepers,
+    policy: Policy,
+}
+
+/// How far an inactive worker has got on its way to sleep.
+#[derive(Debug)]
+pub struct IdleState {
+    worker: usize,
+    /// Empty searches so far.
+    rounds: u32,
+    /// The JEC at the time the worker got sleepy.
+    remembered: JobsEvent,
+}
+
+impl<const JEC_BITS: u32> Jec<JEC_BITS> {
+    /// The protocol for `workers` workers, all of them active.
+    ///
+    /// # Panics
+    ///
+    /// If there are more than [`MAX_WORKERS`].
+    pub fn new(workers: usize, policy: Policy) -> Self {
+        assert!(workers <= MAX_WORKERS, "a pool has at most {MAX_WORKERS} workers, {workers} were asked for");
+        Self { counters: CachePadded::new(Counters::new()), sleepers: Sleepers::new(workers), policy }
+    }
+
+    /// How many workers are asleep, or committed to it, at this moment.
+    pub fn sleeping(&self) -> usize {
+        self.counters.load().sleeping()
+    }
+
+    /// How many workers are idle, sleepy or asleep at this moment.
+    pub fn inactive(&self) -> usize {
+        self.counters.load().inactive()
+    }
+
+    /// The worker found nothing in its own queue and begins to search elsewhere.
+    pub fn start_looking(&self, worker: usize) -> IdleState {
+        self.counters.add_inactive();
+        IdleState { worker, rounds: 0, remembered: JobsEvent::NONE }
+    }
+
+    /// The worker stops searching: it found a job, or its latch is set.
+    ///
+    /// `work_visible` tells whether there is a job, in any queue, for somebody else. It is asked only if this was
+    /// the last worker searching while others sleep: then a post may have counted on it, and it must
+    /// pass the baton.
+    pub fn stop_looking(&self, _idle: IdleState, work_visible: impl FnOnce() -> bool) {
+        let now = self.counters.sub_inactive();
+        if now.sleeping() > 0 && now.awake_idle() == 0 {
+            self.pass_the_baton(work_visible);
+        }
+    }
+
+    #[cold]
+    fn pass_the_baton(&self, work_visible: impl FnOnce() -> bool) {
+        if mutant::active("jec/no-baton") {
+            return;
+        }
+        // ORDERING: pairs with the fence between a job's publication and `post`. Either that post saw us
+        // gone from the idle, and woke somebody, or we see its job now.
+        if !mutant::active("jec/no-baton-fence") {
+            full_fence();
+        }
+        // WAKE: the others sleep and nobody searches. If there is work, one of them must wake for it.
+        if work_visible() {
+            self.wake_any(1);
+        }
+    }
+
+    /// The worker searched everywhere and found nothing. Pauses, gets sleepy, or sleeps until woken.
+    ///
+    /// `latch` is what the worker waits for. `has_injected` tells whether there is a job that only a worker which
+    /// looks for it will ever run: in the injector, or addressed to this very worker.
+    pub fn no_work_found(
+        &self,
+        idle: &mut IdleState,
+        latch: &LatchWord,
+        has_injected: impl FnOnce() -> bool,
+    ) {
+        if idle.rounds < self.policy.rounds_until_sleepy {
+            for _ in 0..self.policy.spins_per_round {
+                hint::spin_loop();
+            }
+            idle.rounds += 1;
+        } else if idle.rounds == self.policy.rounds_until_sleepy {
+            idle.remembered = self.counters.announce_sleepy();
+            // ORDERING: pairs with the fence between a job's publication and `post`. Either that post sees
+            // the JEC even, and makes it odd, or our next search sees its job.
+            if !mutant::active("jec/no-announce-fence") {
+                full_fence();
+            }
+            idle.rounds += 1;
+        } else {
+            self.sleep(idle, latch, has_injected);
+        }
+    }
+
+    #[cold]
+    fn sleep(&self, idle: &mut IdleState, latch: &LatchWord, has_injected: impl FnOnce() -> bool) {
+        if !latch.get_sleepy() {
+            return;
+        }
+        self.sleepers.make_bed(idle.worker);
+        // WAKE: from here on a setter of the latch wakes us, and the worker's loop probes the latch if we
+        // come too late for that.
+        if !latch.fall_asleep() {
+            self.sleepers.leave_bed(idle.worker);
+            return;
+        }
+        if self.commit(idle, has_injected) {
+            self.sleepers.sleep(idle.worker);
+            idle.rounds = 0;
+        } else {
+            // Work came: search once, then get sleepy anew.
+            idle.rounds = self.policy.rounds_until_sleepy;
+        }
+        latch.wake_up();
+    }
+
+    /// The step from sleepy to asleep. True if the worker must now sleep, and somebody will wake it.
+    fn commit(&self, idle: &IdleState, has_injected: impl FnOnce() -> bool) -> bool {
+        if !self.counters.try_add_sleeping(idle.remembered) {
+            self.sleepers.leave_bed(idle.worker);
+            return false;
+        }
+        // ORDERING: pairs with the fence in `post_injected`. Either that post sees us counted, or we see its
+        // job in the injector.
+        if !mutant::active("jec/no-sleep-fence") {
+            full_fence();
+        }
+        // WAKE: whoever posts from now on sees us counted and finds our bed made. What was posted before is
+        // in the injector, or changed the JEC.
+        let injected = has_injected() && !mutant::active("jec/no-final-check");
+        if !injected && self.sleepers.commit(idle.worker) {
+            return true;
+        }
+        self.sleepers.leave_bed(idle.worker);
+        self.counters.sub_sleeping();
+        false
+    }
+
+    /// New work for anyone: `jobs` jobs were published. Wakes as many workers as it takes.
+    ///
+    /// The caller must have executed a full fence between publishing the jobs and this call; pushing
+    /// with [`swap_fenced`](drowse_sync::swap_fenced) is one. `queue_was_empty` tells whether these jobs
+    /// found their queue empty; it is asked only when somebody sleeps.
+    ///
+    /// When nobody sleeps or is sleepy, this is one load and one branch.
+    #[inline(always)]
+    pub fn post(&self, jobs: usize, queue_was_empty: impl FnOnce() -> bool) {
+        if !self.counters.load().is_quiet() {
+            self.post_cold(jobs, queue_was_empty);
+        }
+    }
+
+    /// As [`post`](Self::post), for jobs in the injector: executes the fence itself.
+    pub fn post_injected(&self, jobs: usize, queue_was_empty: impl FnOnce() -> bool) {
+        // ORDERING: pairs with the fences in `no_work_found`, `commit` and `pass_the_baton`.
+        if !mutant::active("jec/no-post-fence") {
+            full_fence();
+        }
+        self.post(jobs, queue_was_empty);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn post_cold(&self, jobs: usize, queue_was_empty: impl FnOnce() -> bool) {
+        let now = self.counters.post();
+        if now.sleeping() == 0 {
+            return;
+        }
+        let wanted = if queue_was_empty() {
+            // Those who search will find the jobs; wake for what is left.
+            jobs.saturating_sub(now.awake_idle())
+        } else {
+            // A backlog: those who search have enough to do.
+            jobs
+        };
+        self.wake_any(wanted.min(now.sleeping()));
+    }
+
+    /// Wakes up to `wanted` sleepers, whichever.
+    fn wake_any(&self, mut wanted: usize) {
+        for worker in 0..self.sleepers.count() {
+            if wanted == 0 {
+                break;
+            }
+            if self.wake_worker(worker) {
+                wanted -= 1;
+            }
+        }
+    }
+
+    /// Wakes this worker if it sleeps, or stops it if it is about to. True if it did either.
+    ///
+    /// For news that concern one worker only: its latch was set while it slept on it, or a broadcast has left a
+    /// job for it. In the latter case the caller must have executed a full fence since it left the job.
+    pub fn wake_worker(&self, worker: usize) -> bool {
+        match self.sleepers.claim(worker) {
+            Claim::Awake => false,
+            Claim::Stopped => true,
+            Claim::Asleep => {
+                // Un-count before waking: posters see the true count from this moment on, not from the
+                // moment at which the system gets round to running the sleeper.
+                if !mutant::active("jec/no-waker-decrement") {
+                    self.counters.sub_sleeping();
+                }
+                self.sleepers.wake(worker);
+                true
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The beds: one word a worker to sleep on, claimed by whoever wakes it.
+
+use drowse_sync::atomic::Ordering;
+use drowse_sync::{CachePadded, WaitWord, mutant};
+
+/// Running, or not yet decided to sleep.
+const AWAKE: u32 = 0;
+/// About to sleep: visible to wakers, who can still stop it without a system call.
+const COMMITTING: u32 = 1;
+/// Blocked, or irrevocably about to be. Whoever moves it back to AWAKE must wake it.
+const ASLEEP: u32 = 2;
+
+/// One bed a worker.
+///
+/// ```text
+///            make_bed               commit
+///   AWAKE -------------> COMMITTING --------> ASLEEP
+///     ^                      |                   |
+///     +--- leave_bed, claim -+------- claim -----+
+/// ```
+///
+/// The worker itself moves right; a waker's [`claim`](Self::claim) moves to AWAKE, from either state, with
+/// one compare-and-swap. So a sleeper is woken by exactly one waker, no lock is held round a wake-up, and a
+/// worker that is counted as sleeping can always be found: its bed was made before it was counted.
+///
+/// # Notes on memory ordering
+///
+/// A claim releases what the waker wrote, and the sleeper acquires it as it wakes (or as its commit fails).
+/// That the bed is made before the worker is counted, or its latch says so, follows from the release of
+/// those two steps and the acquire with which a waker reads them.
+#[derive(Debug)]
+pub struct Sleepers {
+    beds: Box<[CachePadded<WaitWord>]>,
+}
+
+/// What a waker found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Claim {
+    /// The worker is awake and was not about to sleep.
+    Awake,
+    /// The worker was about to sleep and has been stopped. It un-counts itself.
+    Stopped,
+    /// The worker was asleep and is ours: un-count it, then wake it.
+    Asleep,
+}
+
+impl Sleepers {
+    /// Beds for `workers` workers, all awake.
+    pub fn new(workers: usize) -> Self {
+        Self { beds: (0..workers).map(|_| CachePadded::new(WaitWord::new(AWAKE))).collect() }
+    }
+
+    /// The number of workers.
+    pub(crate) fn count(&self) -> usize {
+        self.beds.len()
+    }
+
+    /// Worker: becomes visible to wakers.
+    pub(crate) fn make_bed(&self, worker: usize) {
+        // ORDERING: relaxed; published by the release of `LatchWord::fall_asleep` and of the count.
+        self.beds[worker].store(COMMITTING, Ordering::Relaxed);
+    }
+
+    /// Worker: changed its mind. Harmless if a waker came first.
+    pub(crate) fn leave_bed(&self, worker: usize) {
+        // ORDERING: relaxed; a waker that still sees COMMITTING stops a worker that is awake anyway.
+        self.beds[worker].store(AWAKE, Ordering::Relaxed);
+    }
+
+    /// Worker: the last step before blocking. False if a waker was quicker.
+    #[must_use]
+    pub(crate) fn commit(&self, worker: usize) -> bool {
+        if mutant::active("sleepers/commit-overwrites") {
+            // ORDERING: immaterial, a mutant.
+            self.beds[worker].store(ASLEEP, Ordering::Relaxed);
+            return true;
+        }
+        // ORDERING: relaxed suffices for success, the value is all a claim looks at; a failure acquires
+        // (see `WaitWord::replace`), so the next search sees what the waker published.
+        self.beds[worker].replace(COMMITTING, ASLEEP, Ordering::Relaxed)
+    }
+
+    /// Worker: blocks until claimed.
+    pub(crate) fn sleep(&self, worker: usize) {
+        // WAKE: every path to here has committed; whoever claims the bed calls `wake`.
+        self.beds[worker].wait_while(ASLEEP);
+    }
+
+    /// Waker: takes the worker out of bed. On [`Claim::Asleep`] the caller must call [`wake`](Self::wake).
+    #[must_use]
+    pub(crate) fn claim(&self, worker: usize) -> Claim {
+        let bed = &self.beds[worker];
+        loop {
+            // ORDERING: relaxed; look before you swap. What makes a counted sleeper visible here is the
+            // acquire with which the caller read the count or the latch.
+            let (seen, claim) = match bed.load(Ordering::Relaxed) {
+                ASLEEP => (ASLEEP, Claim::Asleep),
+                COMMITTING if mutant::active("sleepers/claim-ignores-committing") => return Claim::Awake,
+                COMMITTING => (COMMITTING, Claim::Stopped),
+                _ => return Claim::Awake,
+            };
+            // ORDERING: release pairs with the sleeper's acquire in `sleep` or `commit`.
+            if bed.replace(seen, AWAKE, Ordering::Release) {
+                return claim;
+            }
+        }
+    }
+
+    /// Waker: wakes the worker it claimed.
+    pub(crate) fn wake(&self, worker: usize) {
+        if !mutant::active("sleepers/no-wake") {
+            self.beds[worker].wake();
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Mutex and condition variable without poison: what drowse guards with a lock is consistent at every
+//! step, and a panic of one job must not take the pool down.
+
+use super::world::{MutexGuard, RawCondvar, RawMutex};
+
+/// A mutex that knows no poison.
+#[derive(Debug)]
+pub struct Mutex<T>(RawMutex<T>);
+
+impl<T> Mutex<T> {
+    /// A new, unlocked mutex.
+    pub fn new(value: T) -> Self {
+        Self(RawMutex::new(value))
+    }
+
+    /// Locks, whether or not a holder panicked before.
+    pub fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// The condition variable that goes with [`Mutex`].
+#[derive(Debug)]
+pub struct Condvar(RawCondvar);
+
+impl Condvar {
+    /// A new condition variable with nobody waiting.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        Self(RawCondvar::new())
+    }
+
+    /// Unlocks, waits for a notification (or returns early), locks again.
+    pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        self.0.wait(guard).unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Wakes one waiter.
+    pub fn notify_one(&self) {
+        self.0.notify_one();
+    }
+}

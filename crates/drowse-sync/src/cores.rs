@@ -1,0 +1,10 @@
+//! How many threads can run at once.
+
+/// The number of threads the process may run at once, as far as the system tells: its CPU affinity and,
+/// on Linux, its cgroup's quota count. At least 1.
+pub fn core_count() -> usize {
+    if cfg!(any(drowse_loom, drowse_shuttle)) {
+        return 2;
+    }
+    std::thread::available_parallelism().map_or(1, |count| count.get())
+}

@@ -1,0 +1,45 @@
+//! The one door through which drowse reaches the outside world of threads.
+//!
+//! Every atomic, lock, park, thread start, random seed and core count of drowse comes from here, so one
+//! switch replaces them all:
+//!
+//! | built with | what stands behind the names | used for |
+//! |---|---|---|
+//! | nothing special | `std`, futexes on Linux | everybody's programs |
+//! | `--cfg drowse_loom` | [loom](https://docs.rs/loom) | models under weak memory, every interleaving |
+//! | `--cfg drowse_shuttle` | [shuttle](https://docs.rs/shuttle) | the whole pool, many threads, random schedules |
+//!
+//! No other crate of drowse names `std::sync`, `loom` or `shuttle`; `cargo xtask tidy` checks that.
+//!
+//! ```
+//! use drowse_sync::WaitWord;
+//! use drowse_sync::atomic::Ordering;
+//!
+//! let word = WaitWord::new(0);
+//! word.store(1, Ordering::Release);
+//! word.wait_while(0); // returns at once: the word is no longer 0
+//! ```
+
+mod backend;
+mod cores;
+mod fence;
+pub mod mutant;
+mod padded;
+mod queue;
+mod seed;
+mod wait_word;
+
+pub use backend::{Arc, Condvar, Mutex, MutexGuard, OnceLock, atomic, cell, hint, thread};
+pub use cores::core_count;
+pub use fence::{full_fence, swap_fenced};
+pub use padded::CachePadded;
+pub use queue::Queue;
+pub use seed::random_seed;
+pub use wait_word::WaitWord;
+
+#[cfg(drowse_loom)]
+#[doc(hidden)]
+pub use loom;
+#[cfg(drowse_shuttle)]
+#[doc(hidden)]
+pub use shuttle;

@@ -1,0 +1,20 @@
+//! Deliberate faults that the models must notice.
+//!
+//! A model that has never gone red proves nothing. At each place whose removal must break a model, the
+//! code asks [`active`]; in a normal build the answer is a constant `false` and the compiler deletes the
+//! question. In a model build the environment variable `DROWSE_MUTANT` names the fault to commit.
+//! `cargo xtask mutants` commits each one in turn and demands that a model fails.
+
+/// Whether the fault `name` is to be committed. Always `false` outside model builds.
+#[cfg(not(any(drowse_loom, drowse_shuttle)))]
+#[inline(always)]
+pub fn active(_name: &'static str) -> bool {
+    false
+}
+
+/// Whether the fault `name` is to be committed: `DROWSE_MUTANT` names it.
+#[cfg(any(drowse_loom, drowse_shuttle))]
+pub fn active(name: &'static str) -> bool {
+    static CHOSEN: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
+    CHOSEN.get_or_init(|| std::env::var("DROWSE_MUTANT").ok()).as_deref() == Some(name)
+}

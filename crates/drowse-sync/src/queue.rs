@@ -1,0 +1,83 @@
+//! A queue that any thread may push to and take from.
+
+#[cfg(not(any(drowse_loom, drowse_shuttle)))]
+use crossbeam_queue::SegQueue as Inner;
+#[cfg(any(drowse_loom, drowse_shuttle))]
+use model::Inner;
+
+/// An unbounded first-in first-out queue for any number of producers and consumers.
+///
+/// Behind it stands crossbeam's segmented queue; under the model checkers, a locked one.
+#[derive(Debug)]
+pub struct Queue<T>(Inner<T>);
+
+impl<T> Queue<T> {
+    /// An empty queue.
+    pub fn new() -> Self {
+        Self(Inner::new())
+    }
+
+    /// Appends a value.
+    pub fn push(&self, value: T) {
+        self.0.push(value);
+    }
+
+    /// Takes the oldest value.
+    pub fn pop(&self) -> Option<T> {
+        self.0.pop()
+    }
+
+    /// Whether there was nothing to take. A push that happened before the call is seen; what it takes
+    /// to be sure that it *happened before* is the caller's business (see [`full_fence`](crate::full_fence)).
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<T> Default for Queue<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(any(drowse_loom, drowse_shuttle))]
+mod model {
+    use crate::Mutex;
+    use crate::atomic::{AtomicUsize, Ordering};
+    use std::collections::VecDeque;
+
+    /// Like the real queue in what matters to the models: `is_empty` is a plain look at a published
+    /// length and orders nothing by itself.
+    #[derive(Debug)]
+    pub(super) struct Inner<T> {
+        items: Mutex<VecDeque<T>>,
+        length: AtomicUsize,
+    }
+
+    impl<T> Inner<T> {
+        pub(super) fn new() -> Self {
+            Self { items: Mutex::new(VecDeque::new()), length: AtomicUsize::new(0) }
+        }
+
+        pub(super) fn push(&self, value: T) {
+            let mut items = self.items.lock();
+            items.push_back(value);
+            // ORDERING: release publishes the item to whoever reads the length; written under the lock.
+            self.length.store(items.len(), Ordering::Release);
+        }
+
+        pub(super) fn pop(&self) -> Option<T> {
+            let mut items = self.items.lock();
+            let value = items.pop_front();
+            // ORDERING: as in `push`.
+            self.length.store(items.len(), Ordering::Release);
+            value
+        }
+
+        pub(super) fn is_empty(&self) -> bool {
+            // ORDERING: acquire pairs with the release in `push`. No fence here: a model must not be
+            // stronger than crossbeam's queue promises to be.
+            self.length.load(Ordering::Acquire) == 0
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! A word that a thread can sleep on.
+
+use crate::atomic::{AtomicU32, Ordering};
+
+/// A `u32` that one thread can sleep on until it changes.
+///
+/// On Linux this is a futex: four bytes, no lock, one system call to sleep and one to wake. Elsewhere,
+/// and under the model checkers, a mutex and a condition variable stand behind it.
+///
+/// ```
+/// use drowse_sync::{Arc, WaitWord, atomic::Ordering};
+///
+/// let word = Arc::new(WaitWord::new(0));
+/// let waker = std::thread::spawn({
+///     let word = Arc::clone(&word);
+///     move || {
+///         word.store(1, Ordering::Release);
+///         word.wake();
+///     }
+/// });
+/// word.wait_while(0);
+/// assert_eq!(word.load(Ordering::Acquire), 1);
+/// waker.join().unwrap();
+/// ```
+#[derive(Debug)]
+pub struct WaitWord {
+    word: AtomicU32,
+    bed: Bed,
+}
+
+impl WaitWord {
+    /// A word with this value, nobody asleep on it.
+    pub fn new(value: u32) -> Self {
+        Self { word: AtomicU32::new(value), bed: Bed::new() }
+    }
+
+    /// Reads the word.
+    #[inline]
+    pub fn load(&self, ordering: Ordering) -> u32 {
+        self.word.load(ordering)
+    }
+
+    /// Writes the word. Wakes nobody.
+    #[inline]
+    pub fn store(&self, value: u32, ordering: Ordering) {
+        self.word.store(value, ordering);
+    }
+
+    /// Writes the word and returns what it held. Wakes nobody.
+    #[inline]
+    pub fn swap(&self, value: u32, ordering: Ordering) -> u32 {
+        self.word.swap(value, ordering)
+    }
+
+    /// Writes `new` if the word holds `current`; says whether it did. Wakes nobody.
+    #[inline]
+    #[must_use]
+    pub fn replace(&self, current: u32, new: u32, ordering: Ordering) -> bool {
+        // ORDERING: the caller's for success. A failure acquires: who finds the word changed by another
+        // thread may go on to look for what that thread published.
+        self.word.compare_exchange(current, new, ordering, Ordering::Acquire).is_ok()
+    }
+
+    /// Sleeps as long as the word holds `value`. Never returns early.
+    pub fn wait_while(&self, value: u32) {
+        // WAKE: whoever changes the word calls `wake` afterwards. The system (or the lock) re-checks the
+        // word in the same step in which it puts us to sleep, so a change before that is never missed.
+        self.bed.sleep_while(&self.word, value);
+    }
+
+    /// Wakes the thread asleep on the word, if there is one. Call after changing the word.
+    pub fn wake(&self) {
+        self.bed.wake(&self.word);
+    }
+}
+
+#[cfg(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle))))]
+use futex::Bed;
+#[cfg(not(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle)))))]
+use locked::Bed;
+
+#[cfg(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle))))]
+mod futex {
+    use super::{AtomicU32, Ordering};
+    use std::ptr;
+
+    /// The kernel keeps the sleepers.
+    #[derive(Debug)]
+    pub(super) struct Bed;
+
+    impl Bed {
+        pub(super) const fn new() -> Self {
+            Bed
+        }
+
+        pub(super) fn sleep_while(&self, word: &AtomicU32, value: u32) {
+            // ORDERING: acquire pairs with the waker's release: what it wrote before is seen after.
+            while word.load(Ordering::Acquire) == value {
+                // SAFETY: `word` is a live, aligned four-byte location for the length of the call, and
+                // FUTEX_WAIT only reads it. A null timeout means none. Errors (the value differs, a
+                // signal came) need no handling: the loop looks again.
+                unsafe {
+                    libc::syscall(
+                        libc::SYS_futex,
+                        ptr::from_ref(word),
+                        libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
+                        value,
+                        ptr::null::<libc::timespec>(),
+                    );
+                }
+            }
+        }
+
+        pub(super) fn wake(&self, word: &AtomicU32) {
+            // SAFETY: FUTEX_WAKE takes the address as a key and never reads or writes through it.
+            unsafe {
+                libc::syscall(
+                    libc::SYS_futex,
+                    ptr::from_ref(word),
+                    libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
+                    1,
+                );
+            }
+        }
+    }
+}
+
+#[cfg(not(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle)))))]
+mod locked {
+    use super::{AtomicU32, Ordering};
+    use crate::{Condvar, Mutex};
+
+    /// What a futex does, in user space.
+    #[derive(Debug)]
+    pub(super) struct Bed {
+        lock: Mutex<()>,
+        changed: Condvar,
+    }
+
+    impl Bed {
+        pub(super) fn new() -> Self {
+            Self { lock: Mutex::new(()), changed: Condvar::new() }
+        }
+
+        pub(super) fn sleep_while(&self, word: &AtomicU32, value: u32) {
+            let mut guard = self.lock.lock();
+            // ORDERING: acquire pairs with the waker's release: what it wrote before is seen after.
+            while word.load(Ordering::Acquire) == value {
+                guard = self.changed.wait(guard);
+            }
+        }
+
+        pub(super) fn wake(&self, _word: &AtomicU32) {
+            // WAKE: with the lock held no sleeper is between its look at the word and its wait, so the
+            // notification reaches everyone who saw the old value.
+            let guard = self.lock.lock();
+            self.changed.notify_one();
+            drop(guard);
+        }
+    }
+}
