@@ -1,1 +1,70 @@
-//! stub
+//! drowse is a work-stealing fork-join runtime whose idle workers cost nothing and wake at once.
+//!
+//! Say what *may* run in parallel, with [`join`] or [`scope()`]; drowse decides what does, on a pool of
+//! threads that share their work by stealing it from each other.
+//!
+//! ```
+//! fn sum(numbers: &[u64]) -> u64 {
+//!     if numbers.len() < 1_000 {
+//!         return numbers.iter().sum();
+//!     }
+//!     let (left, right) = numbers.split_at(numbers.len() / 2);
+//!     let (left, right) = drowse::join(|| sum(left), || sum(right));
+//!     left + right
+//! }
+//!
+//! let numbers: Vec<u64> = (1..=100_000).collect();
+//! assert_eq!(sum(&numbers), 5_000_050_000);
+//! ```
+//!
+//! # What there is
+//!
+//! | to | use |
+//! |---|---|
+//! | run two closures, perhaps in parallel, and wait for both | [`join`], [`join_context`] |
+//! | run any number of closures that borrow from here, and wait for all | [`scope()`], [`scope_fifo`], [`in_place_scope`] |
+//! | run a closure some time | [`spawn`], [`spawn_fifo`] |
+//! | run a closure on each worker | [`broadcast`], [`spawn_broadcast`] |
+//! | help others while waiting for something of your own | [`yield_now`], [`yield_local`] |
+//! | have a pool of your own | [`ThreadPoolBuilder`], [`ThreadPool`] |
+//! | know where you are | [`current_thread_index`], [`current_num_threads`], [`current_thread_has_pending_tasks`] |
+//!
+//! The names, signatures and meanings are those of rayon-core, so code written for it runs on drowse.
+//!
+//! # The global pool
+//!
+//! Code that runs in no pool uses the global one, which starts when it is first needed. It has as many
+//! threads as the environment variable `DROWSE_NUM_THREADS` says, else as many as the process may run at
+//! once (CPU affinity and cgroup quota count). [`ThreadPoolBuilder::build_global`] configures it otherwise.
+//!
+//! Where threads cannot be started at all, there is no global pool: each thread that would use it runs its work
+//! itself, and a line on the standard error says so.
+//!
+//! # Panics
+//!
+//! A panic in a job reaches whoever waits for the job: `join`, `scope`, `install` and `broadcast` panic with the
+//! same payload once everything they started has ended. Nobody waits for a [`spawn`]ed job: its panic goes to
+//! the pool's [panic handler](ThreadPoolBuilder::panic_handler), or aborts the process if there is none.
+
+mod api;
+mod compile_fail;
+#[allow(unreachable_pub)] // public to the models only
+mod deque;
+mod engine;
+mod job;
+mod latch;
+mod unwind;
+
+pub use api::{
+    BroadcastContext, FnContext, Scope, ScopeFifo, ThreadBuilder, ThreadPool, ThreadPoolBuildError,
+    ThreadPoolBuilder, Yield, broadcast, current_num_threads, current_thread_has_pending_tasks,
+    current_thread_index, in_place_scope, in_place_scope_fifo, join, join_context, max_num_threads, scope,
+    scope_fifo, spawn, spawn_broadcast, spawn_fifo, yield_local, yield_now,
+};
+
+/// The parts that drowse's models examine. Not there in a normal build.
+#[cfg(any(drowse_loom, drowse_shuttle))]
+#[doc(hidden)]
+pub mod model {
+    pub use crate::deque;
+}

@@ -1,0 +1,141 @@
+//! One closure, on each worker.
+
+use super::spawn::spawned_job;
+use crate::engine::{Registry, WorkerThread};
+use crate::job::StackJob;
+use crate::latch::{CountLatch, LatchRef};
+use crate::unwind;
+use drowse_sync::Arc;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// Runs a closure once on each worker of the current pool, and returns what it returned, in the order of the workers.
+///
+/// A worker gets to it when it has nothing else of its own to do: before it would steal, after the jobs in its own queue.
+///
+/// # Panics
+///
+/// If the closure panics on some worker, `broadcast` panics with that payload once it has ended on all of
+/// them; if on several, with that of the first of them.
+///
+/// # Example
+///
+/// ```
+/// let pool = drowse::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+/// let squares = pool.install(|| drowse::broadcast(|context| context.index() * context.index()));
+/// assert_eq!(squares, [0, 1, 4, 9]);
+/// ```
+pub fn broadcast<OP, R>(op: OP) -> Vec<R>
+where
+    OP: Fn(BroadcastContext<'_>) -> R + Sync,
+    R: Send,
+{
+    broadcast_in(op, &Registry::current())
+}
+
+/// Runs a closure some time once on each worker of the current pool. Returns at once.
+///
+/// # Panics
+///
+/// A panic of the closure goes to the pool's [panic handler](crate::ThreadPoolBuilder::panic_handler); if it has
+/// none, the process aborts.
+///
+/// # Example
+///
+/// ```
+/// let pool = drowse::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+/// let (sender, receiver) = std::sync::mpsc::channel();
+/// pool.spawn_broadcast(move |context| sender.send(context.index()).unwrap());
+/// let mut indices: Vec<_> = receiver.iter().collect();
+/// indices.sort();
+/// assert_eq!(indices, [0, 1, 2]);
+/// ```
+pub fn spawn_broadcast<OP>(op: OP)
+where
+    OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
+{
+    spawn_broadcast_in(op, &Registry::current());
+}
+
+/// What a broadcast tells its closure: which worker it runs on.
+pub struct BroadcastContext<'a> {
+    worker: &'a WorkerThread,
+    /// It is true of this thread only: neither `Send` nor `Sync`.
+    here: PhantomData<*mut ()>,
+}
+
+impl BroadcastContext<'_> {
+    pub(super) fn with<R>(f: impl FnOnce(BroadcastContext<'_>) -> R) -> R {
+        let f = |worker: &WorkerThread| f(BroadcastContext { worker, here: PhantomData });
+        super::context::current_worker(f).expect("a broadcast runs on workers")
+    }
+
+    /// The worker's index, from 0.
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// assert_eq!(pool.broadcast(|context| context.index()), [0, 1]);
+    /// ```
+    #[inline]
+    pub fn index(&self) -> usize {
+        self.worker.index()
+    }
+
+    /// The number of workers that run the closure: all of the pool.
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// assert_eq!(pool.broadcast(|context| context.num_threads()), [2, 2]);
+    /// ```
+    #[inline]
+    pub fn num_threads(&self) -> usize {
+        self.worker.registry().num_threads()
+    }
+}
+
+impl fmt::Debug for BroadcastContext<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BroadcastContext")
+            .field("index", &self.index())
+            .field("num_threads", &self.num_threads())
+            .field("pool", &self.worker.registry().id())
+            .finish()
+    }
+}
+
+pub(super) fn broadcast_in<OP, R>(op: OP, registry: &Arc<Registry>) -> Vec<R>
+where
+    OP: Fn(BroadcastContext<'_>) -> R + Sync,
+    R: Send,
+{
+    let run = |_migrated| BroadcastContext::with(&op);
+    // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
+    let waiter = unsafe { WorkerThread::current().as_ref() };
+    let latch = CountLatch::new(registry.num_threads(), waiter);
+    let jobs: Vec<_> =
+        (0..registry.num_threads()).map(|_| StackJob::new(&run, LatchRef::new(&latch))).collect();
+    // SAFETY: we wait for all of them before we leave, so they outlive their execution; `OP` is `Sync`, `R` is `Send`. The
+    // caller holds the pool, so it has not ended.
+    unsafe { registry.inject_broadcast(jobs.iter().map(|job| job.as_job_ref())) };
+    latch.wait(waiter);
+    // SAFETY: the latch is set, so each has run; each result is taken once. All of them are taken before any panic
+    // goes on, so that none is lost.
+    let results: Vec<_> = jobs.iter().map(|job| unsafe { job.take_result() }).collect();
+    results
+        .into_iter()
+        .map(|result| result.unwrap_or_else(|payload| unwind::resume_unwinding(payload)))
+        .collect()
+}
+
+pub(super) fn spawn_broadcast_in<OP>(op: OP, registry: &Arc<Registry>)
+where
+    OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
+{
+    let op = Arc::new(op);
+    let jobs = (0..registry.num_threads()).map(|_| {
+        let op = Arc::clone(&op);
+        spawned_job(move || BroadcastContext::with(|context| op(context)), registry)
+    });
+    // SAFETY: new references; the caller holds the pool, and each job keeps it until it has run.
+    unsafe { registry.inject_broadcast(jobs) };
+}

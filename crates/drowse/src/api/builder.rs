@@ -1,0 +1,337 @@
+//! How a pool is to be.
+
+use super::env::default_num_threads;
+use super::error::{BuildErrorKind, ThreadPoolBuildError};
+use super::pool::ThreadPool;
+use super::spawner::{CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadSpawn};
+use super::{current_thread_index, max_num_threads};
+use crate::engine::{Handlers, Registry, StartPlan, set_global_registry};
+use crate::unwind;
+use drowse_sync::Arc;
+use std::any::Any;
+use std::fmt;
+use std::io;
+use std::thread;
+
+/// Configures a pool, then builds it.
+///
+/// ```
+/// let pool = drowse::ThreadPoolBuilder::new()
+///     .num_threads(4)
+///     .thread_name(|index| format!("dozer-{index}"))
+///     .build()
+///     .unwrap();
+/// let name = pool.install(|| std::thread::current().name().map(str::to_owned));
+/// assert!(name.unwrap().starts_with("dozer-"));
+/// ```
+pub struct ThreadPoolBuilder<S = DefaultSpawn> {
+    num_threads: usize,
+    use_current_thread: bool,
+    thread_name: Option<Box<dyn FnMut(usize) -> String>>,
+    stack_size: Option<usize>,
+    handlers: Handlers,
+    spawner: S,
+}
+
+impl ThreadPoolBuilder {
+    /// A builder with nothing chosen yet.
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().build().unwrap();
+    /// assert!(pool.current_num_threads() >= 1);
+    /// ```
+    pub fn new() -> Self {
+        Self {
+            num_threads: 0,
+            use_current_thread: false,
+            thread_name: None,
+            stack_size: None,
+            handlers: Handlers::default(),
+            spawner: DefaultSpawn,
+        }
+    }
+
+    /// Builds a pool whose threads may borrow from here, calls `with_pool` with it, and returns when all of its
+    /// threads have ended.
+    ///
+    /// `wrapper` is called on each of the new threads, and is expected to call [`ThreadBuilder::run`], with whatever it
+    /// likes before and after.
+    ///
+    /// # Errors
+    ///
+    /// If a thread cannot be started.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use std::sync::Mutex;
+    ///
+    /// let log = Mutex::new(Vec::new()); // not 'static
+    /// let answer = drowse::ThreadPoolBuilder::new()
+    ///     .num_threads(2)
+    ///     .build_scoped(
+    ///         |worker| {
+    ///             let index = worker.index();
+    ///             worker.run();
+    ///             log.lock().unwrap().push(index);
+    ///         },
+    ///         |pool| pool.install(|| 42),
+    ///     )
+    ///     .unwrap();
+    /// assert_eq!((answer, log.into_inner().unwrap().len()), (42, 2));
+    /// ```
+    pub fn build_scoped<W, F, R>(self, wrapper: W, with_pool: F) -> Result<R, ThreadPoolBuildError>
+    where
+        W: Fn(ThreadBuilder) + Sync,
+        F: FnOnce(&ThreadPool) -> R,
+    {
+        thread::scope(|threads| {
+            let wrapper = &wrapper;
+            let pool = self
+                .spawn_handler(|worker| {
+                    let mut builder = thread::Builder::new();
+                    if let Some(name) = worker.name() {
+                        builder = builder.name(name.to_owned());
+                    }
+                    if let Some(stack_size) = worker.stack_size() {
+                        builder = builder.stack_size(stack_size);
+                    }
+                    builder.spawn_scoped(threads, || wrapper(worker)).map(drop)
+                })
+                .build()?;
+            // The pool goes before the threads are waited for, also if `with_pool` panics.
+            let result = unwind::halt_unwinding(|| with_pool(&pool));
+            drop(pool);
+            Ok(result.unwrap_or_else(|payload| unwind::resume_unwinding(payload)))
+        })
+    }
+}
+
+impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
+    /// Builds a pool.
+    ///
+    /// # Errors
+    ///
+    /// If a thread cannot be started, or [`use_current_thread`](Self::use_current_thread) was chosen on a
+    /// thread that is a worker already.
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// assert_eq!(pool.install(|| 6 * 7), 42);
+    /// ```
+    pub fn build(self) -> Result<ThreadPool, ThreadPoolBuildError> {
+        self.build_registry().map(ThreadPool::new)
+    }
+
+    /// Builds the global pool, and returns when all of its threads run.
+    ///
+    /// It works once, before anything has used the global pool. A program may do it early in `main`; a library should
+    /// not.
+    ///
+    /// # Errors
+    ///
+    /// If there is a global pool already; and as [`build`](Self::build).
+    ///
+    /// ```
+    /// drowse::ThreadPoolBuilder::new().num_threads(3).build_global().unwrap();
+    /// assert_eq!(drowse::current_num_threads(), 3);
+    /// ```
+    pub fn build_global(self) -> Result<(), ThreadPoolBuildError> {
+        set_global_registry(|| self.build_registry())?.wait_until_primed();
+        Ok(())
+    }
+
+    pub(crate) fn build_registry(self) -> Result<Arc<Registry>, ThreadPoolBuildError> {
+        if self.use_current_thread && current_thread_index().is_some() {
+            return Err(ThreadPoolBuildError::new(BuildErrorKind::CurrentThreadAlreadyInPool));
+        }
+        let num_threads = if self.num_threads == 0 { default_num_threads() } else { self.num_threads };
+        let (mut thread_name, stack_size, mut spawner) = (self.thread_name, self.stack_size, self.spawner);
+        let plan = StartPlan {
+            num_threads: num_threads.min(max_num_threads()),
+            use_current_thread: self.use_current_thread,
+            handlers: self.handlers,
+            spawn: &mut |parts| {
+                let name = thread_name.as_mut().map(|name| name(parts.index));
+                spawner.spawn(ThreadBuilder::new(name, stack_size, parts))
+            },
+        };
+        Registry::build(plan).map_err(|error: io::Error| ThreadPoolBuildError::new(BuildErrorKind::Io(error)))
+    }
+}
+
+impl<S> ThreadPoolBuilder<S> {
+    /// Sets the number of threads. 0, the default, means: what `DROWSE_NUM_THREADS` says, else as many as the process may
+    /// run at once. More than [`max_num_threads`](crate::max_num_threads) means that many.
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(22).build().unwrap();
+    /// assert_eq!(pool.current_num_threads(), 22);
+    /// ```
+    pub fn num_threads(mut self, num_threads: usize) -> Self {
+        self.num_threads = num_threads;
+        self
+    }
+
+    /// Sets how threads are named: `closure` gets the index of each.
+    ///
+    /// ```
+    /// let builder = drowse::ThreadPoolBuilder::new().num_threads(1).thread_name(|i| format!("dozer {i}"));
+    /// let pool = builder.build().unwrap();
+    /// pool.install(|| assert_eq!(std::thread::current().name(), Some("dozer 0")));
+    /// ```
+    pub fn thread_name<F>(mut self, closure: F) -> Self
+    where
+        F: FnMut(usize) -> String + 'static,
+    {
+        self.thread_name = Some(Box::new(closure));
+        self
+    }
+
+    /// Sets the size of the threads' stacks, in bytes.
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).stack_size(16 << 20).build().unwrap();
+    /// pool.install(|| {
+    ///     let big = std::hint::black_box([1_u8; 3 << 20]);
+    ///     assert_eq!(big[1 << 20], 1);
+    /// });
+    /// ```
+    pub fn stack_size(mut self, stack_size: usize) -> Self {
+        self.stack_size = Some(stack_size);
+        self
+    }
+
+    /// Makes the calling thread worker 0 of the pool, so that one thread less is started.
+    ///
+    /// The thread does not run jobs by itself, but whenever it waits in drowse: in `join`, `scope`, [`yield_now`](crate::yield_now)
+    /// and so on. It stays a worker of this pool for the rest of its life, and what it holds of the pool is not freed before
+    /// the process ends.
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).use_current_thread().build().unwrap();
+    /// assert_eq!(pool.current_thread_index(), Some(0));
+    /// assert_eq!(drowse::join(|| 1, || 2), (1, 2)); // in this pool
+    /// ```
+    pub fn use_current_thread(mut self) -> Self {
+        self.use_current_thread = true;
+        self
+    }
+
+    /// Sets who hears of panics that nobody waits for: those of [`spawn`](crate::spawn())ed jobs and of the start and exit
+    /// handlers. Without one, such a panic aborts the process; so does a panic of this handler.
+    ///
+    /// ```
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// let sender = std::sync::Mutex::new(sender);
+    /// let pool = drowse::ThreadPoolBuilder::new()
+    ///     .num_threads(1)
+    ///     .panic_handler(move |payload| {
+    ///         let message = payload.downcast_ref::<&str>().copied().unwrap_or("?");
+    ///         sender.lock().unwrap().send(message.to_owned()).unwrap();
+    ///     })
+    ///     .build()
+    ///     .unwrap();
+    /// pool.spawn(|| panic!("bad dream"));
+    /// assert_eq!(receiver.recv().unwrap(), "bad dream");
+    /// ```
+    pub fn panic_handler<H>(mut self, panic_handler: H) -> Self
+    where
+        H: Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
+    {
+        self.handlers.panic = Some(Box::new(panic_handler));
+        self
+    }
+
+    /// Sets what each thread calls as it starts, with its index. A panic of it goes to the
+    /// [panic handler](Self::panic_handler). Not called for a thread that was [taken over](Self::use_current_thread).
+    ///
+    /// ```
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// let sender = std::sync::Mutex::new(sender);
+    /// let pool = drowse::ThreadPoolBuilder::new()
+    ///     .num_threads(1)
+    ///     .start_handler(move |index| sender.lock().unwrap().send(index).unwrap())
+    ///     .build()
+    ///     .unwrap();
+    /// assert_eq!(receiver.recv(), Ok(0));
+    /// # drop(pool);
+    /// ```
+    pub fn start_handler<H>(mut self, start_handler: H) -> Self
+    where
+        H: Fn(usize) + Send + Sync + 'static,
+    {
+        self.handlers.start = Some(Box::new(start_handler));
+        self
+    }
+
+    /// Sets what each thread calls as it ends, with its index. A panic of it goes to the
+    /// [panic handler](Self::panic_handler). Not called for a thread that was [taken over](Self::use_current_thread).
+    ///
+    /// ```
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// let sender = std::sync::Mutex::new(sender);
+    /// let pool = drowse::ThreadPoolBuilder::new()
+    ///     .num_threads(1)
+    ///     .exit_handler(move |index| sender.lock().unwrap().send(index).unwrap())
+    ///     .build()
+    ///     .unwrap();
+    /// drop(pool);
+    /// assert_eq!(receiver.recv(), Ok(0));
+    /// ```
+    pub fn exit_handler<H>(mut self, exit_handler: H) -> Self
+    where
+        H: Fn(usize) + Send + Sync + 'static,
+    {
+        self.handlers.exit = Some(Box::new(exit_handler));
+        self
+    }
+
+    /// Sets who starts the threads: `spawn` gets a [`ThreadBuilder`] for each, and starts a thread that calls
+    /// [`ThreadBuilder::run`].
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new()
+    ///     .num_threads(2)
+    ///     .spawn_handler(|worker| {
+    ///         let thread = std::thread::Builder::new().name("mine".into());
+    ///         thread.spawn(|| worker.run()).map(drop)
+    ///     })
+    ///     .build()
+    ///     .unwrap();
+    /// pool.install(|| assert_eq!(std::thread::current().name(), Some("mine")));
+    /// ```
+    pub fn spawn_handler<F>(self, spawn: F) -> ThreadPoolBuilder<CustomSpawn<F>>
+    where
+        F: FnMut(ThreadBuilder) -> io::Result<()>,
+    {
+        ThreadPoolBuilder {
+            num_threads: self.num_threads,
+            use_current_thread: self.use_current_thread,
+            thread_name: self.thread_name,
+            stack_size: self.stack_size,
+            handlers: self.handlers,
+            spawner: CustomSpawn(spawn),
+        }
+    }
+}
+
+impl Default for ThreadPoolBuilder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<S> fmt::Debug for ThreadPoolBuilder<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ThreadPoolBuilder")
+            .field("num_threads", &self.num_threads)
+            .field("use_current_thread", &self.use_current_thread)
+            .field("thread_name", &self.thread_name.is_some())
+            .field("stack_size", &self.stack_size)
+            .field("panic_handler", &self.handlers.panic.is_some())
+            .field("start_handler", &self.handlers.start.is_some())
+            .field("exit_handler", &self.handlers.exit.is_some())
+            .finish_non_exhaustive()
+    }
+}

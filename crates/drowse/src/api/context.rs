@@ -1,0 +1,89 @@
+//! Where am I?
+
+use crate::engine::{Registry, WorkerThread};
+use std::marker::PhantomData;
+
+/// What [`join_context`](crate::join_context) tells its closures.
+#[derive(Debug)]
+pub struct FnContext {
+    migrated: bool,
+    /// It is true of this thread only: neither `Send` nor `Sync`.
+    here: PhantomData<*mut ()>,
+}
+
+impl FnContext {
+    #[inline(always)]
+    pub(super) fn new(migrated: bool) -> Self {
+        Self { migrated, here: PhantomData }
+    }
+
+    /// Whether the closure runs on another thread than the one that called
+    /// [`join_context`](crate::join_context).
+    ///
+    /// A closure that was stolen knows that others are short of work, and may split its own more finely.
+    ///
+    /// ```
+    /// // From outside, both closures move to the global pool.
+    /// let (a, b) = drowse::join_context(|a| a.migrated(), |b| b.migrated());
+    /// assert!(a && b);
+    /// ```
+    #[inline]
+    pub fn migrated(&self) -> bool {
+        self.migrated
+    }
+}
+
+/// The number of workers of the current pool: that of the calling worker, else the global one.
+///
+/// ```
+/// let pool = drowse::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+/// assert_eq!(pool.install(drowse::current_num_threads), 3);
+/// ```
+pub fn current_num_threads() -> usize {
+    Registry::current().num_threads()
+}
+
+/// The calling worker's index in its pool, from 0; `None` on a thread that is no worker.
+///
+/// ```
+/// assert_eq!(drowse::current_thread_index(), None);
+/// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+/// assert_eq!(pool.install(drowse::current_thread_index), Some(0));
+/// ```
+#[inline]
+pub fn current_thread_index() -> Option<usize> {
+    current_worker(WorkerThread::index)
+}
+
+/// Whether the calling worker has jobs of its own waiting to be run; `None` on a thread that is no worker.
+///
+/// If it has, nobody was short of work lately, and there is little point in splitting off more.
+///
+/// ```
+/// assert_eq!(drowse::current_thread_has_pending_tasks(), None);
+/// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+/// pool.install(|| {
+///     assert_eq!(drowse::current_thread_has_pending_tasks(), Some(false));
+///     drowse::spawn(|| {});
+///     assert_eq!(drowse::current_thread_has_pending_tasks(), Some(true));
+/// });
+/// ```
+#[inline]
+pub fn current_thread_has_pending_tasks() -> Option<bool> {
+    current_worker(|worker| !worker.deque_is_empty())
+}
+
+/// The most threads a pool can have. Asking for more gives this many.
+///
+/// ```
+/// assert!(drowse::max_num_threads() >= 1024);
+/// ```
+pub fn max_num_threads() -> usize {
+    drowse_sleep::jec::MAX_WORKERS
+}
+
+/// What `ask` says of the calling worker.
+pub(super) fn current_worker<R>(ask: impl FnOnce(&WorkerThread) -> R) -> Option<R> {
+    // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
+    unsafe { WorkerThread::current().as_ref() }.map(ask)
+}

@@ -1,0 +1,59 @@
+//! What can go wrong when a pool is built.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+
+/// Why a pool could not be built.
+///
+/// ```
+/// let build = || drowse::ThreadPoolBuilder::new().num_threads(1).build_global();
+/// build().unwrap();
+/// let error = build().unwrap_err();
+/// assert!(error.to_string().contains("already"));
+/// ```
+#[derive(Debug)]
+pub struct ThreadPoolBuildError {
+    kind: BuildErrorKind,
+}
+
+#[derive(Debug)]
+pub(crate) enum BuildErrorKind {
+    GlobalPoolAlreadyInitialized,
+    CurrentThreadAlreadyInPool,
+    Io(io::Error),
+}
+
+impl ThreadPoolBuildError {
+    pub(crate) fn new(kind: BuildErrorKind) -> Self {
+        Self { kind }
+    }
+}
+
+impl fmt::Display for ThreadPoolBuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match &self.kind {
+            BuildErrorKind::GlobalPoolAlreadyInitialized => {
+                "the global thread pool has already been initialized: configure it before its first use, and once"
+            }
+            BuildErrorKind::CurrentThreadAlreadyInPool => {
+                "the current thread is already part of a thread pool, and can be part of one only"
+            }
+            BuildErrorKind::Io(error) => {
+                return write!(
+                    f,
+                    "a worker thread could not be started: {error} (ask for fewer threads or smaller stacks, or raise the limit)"
+                );
+            }
+        })
+    }
+}
+
+impl Error for ThreadPoolBuildError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match &self.kind {
+            BuildErrorKind::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Two closures, perhaps in parallel.
+
+use super::FnContext;
+use crate::engine::{WorkerThread, in_worker};
+use crate::job::{JobRef, StackJob};
+use crate::latch::SpinLatch;
+use crate::unwind::{self, Payload};
+
+/// Runs two closures, perhaps in parallel, and returns both results.
+///
+/// The calling worker offers `oper_b` to the others and runs `oper_a` itself. If nobody has taken `oper_b` by
+/// then, it runs that as well; so where there is nobody to help, `join` costs a few nanoseconds more than two
+/// plain calls. If somebody has, it helps with other jobs until `oper_b` is done.
+///
+/// Called outside any pool, it runs in the global pool, and the caller blocks until it is done.
+///
+/// # Panics
+///
+/// Both closures are always run. If one panics, `join` panics with its payload once the other has ended; if
+/// both do, with that of `oper_a`.
+///
+/// # Blocking
+///
+/// While it waits, a worker may run *any* job. A lock that is held across a `join` can therefore be asked for
+/// again on the same thread: hold no lock across a `join` that such a job may want.
+///
+/// # Example
+///
+/// ```
+/// fn quicksort<T: Ord + Send>(items: &mut [T]) {
+///     if items.len() <= 1 {
+///         return;
+///     }
+///     let pivot = items.len() - 1;
+///     let mut middle = 0;
+///     for i in 0..pivot {
+///         if items[i] <= items[pivot] {
+///             items.swap(i, middle);
+///             middle += 1;
+///         }
+///     }
+///     items.swap(middle, pivot);
+///     let (low, high) = items.split_at_mut(middle);
+///     drowse::join(|| quicksort(low), || quicksort(&mut high[1..]));
+/// }
+///
+/// let mut numbers = [5, 1, 8, 22, 0, 44];
+/// quicksort(&mut numbers);
+/// assert_eq!(numbers, [0, 1, 5, 8, 22, 44]);
+/// ```
+#[inline]
+pub fn join<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    join_context(|_| oper_a(), |_| oper_b())
+}
+
+/// As [`join`], with closures that are told whether they moved to another thread.
+///
+/// # Example
+///
+/// ```
+/// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+/// let moved = pool.install(|| drowse::join_context(|a| a.migrated(), |b| b.migrated()));
+/// assert_eq!(moved, (false, false)); // there is but one worker
+/// ```
+#[inline]
+pub fn join_context<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
+    match unsafe { WorkerThread::current().as_ref() } {
+        Some(worker) => join_on(worker, oper_a, oper_b, false),
+        None => join_from_outside(oper_a, oper_b),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn join_from_outside<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    in_worker(|worker, migrated| join_on(worker, oper_a, oper_b, migrated))
+}
+
+/// The hot path: push, run A, take B back, run it. Everything else is out of line.
+#[inline(always)]
+fn join_on<A, B, RA, RB>(worker: &WorkerThread, oper_a: A, oper_b: B, migrated: bool) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let job_b = StackJob::new(|migrated| oper_b(FnContext::new(migrated)), SpinLatch::new(worker));
+    // SAFETY: we do not leave this frame before the job was taken back or its latch is set, whatever A does:
+    // its panic is halted. B and RB are `Send`.
+    let job_ref = unsafe { job_b.as_job_ref() };
+    // SAFETY: a new reference, in no queue.
+    unsafe { worker.push(job_ref) };
+    let result_a = match unwind::halt_unwinding(|| oper_a(FnContext::new(migrated))) {
+        Ok(result_a) => result_a,
+        Err(payload) => end_with_panic(worker, &job_b, payload),
+    };
+    let result_b = if worker.take_back(job_ref) {
+        // SAFETY: we have it back, so nobody else has, or will.
+        unsafe { job_b.run_inline(migrated) }
+    } else {
+        wait_for_b(worker, &job_b, job_ref, migrated)
+    };
+    (result_a, result_b)
+}
+
+/// B was stolen, or is covered by jobs that A spawned. Runs what is in the deque, B perhaps; then helps until it is done.
+#[cold]
+#[inline(never)]
+fn wait_for_b<F, R>(
+    worker: &WorkerThread,
+    job_b: &StackJob<SpinLatch<'_>, F, R>,
+    job_ref: JobRef,
+    migrated: bool,
+) -> R
+where
+    F: FnOnce(bool) -> R,
+{
+    while !job_b.latch.probe() {
+        match worker.take_local_job() {
+            // SAFETY: B, taken out of the only queue it was in.
+            Some(job) if job == job_ref => return unsafe { job_b.run_inline(migrated) },
+            // SAFETY: taken from a queue just now.
+            Some(job) => unsafe { worker.execute(job) },
+            None => worker.wait_until(job_b.latch.word()),
+        }
+    }
+    // SAFETY: the latch is set, and this is the only place on this path that takes the result.
+    unsafe { job_b.take_result() }.unwrap_or_else(|payload| unwind::resume_unwinding(payload))
+}
+
+/// A panicked. B runs all the same; then the panic goes on.
+#[cold]
+#[inline(never)]
+fn end_with_panic<F, R>(worker: &WorkerThread, job_b: &StackJob<SpinLatch<'_>, F, R>, payload: Payload) -> !
+where
+    F: FnOnce(bool) -> R,
+{
+    worker.wait_until(job_b.latch.word());
+    // SAFETY: the latch is set, and this is the only place on this path that takes the result.
+    drop(unsafe { job_b.take_result() });
+    unwind::resume_unwinding(payload)
+}

@@ -1,0 +1,267 @@
+//! A pool of one's own.
+
+use super::broadcast::{broadcast_in, spawn_broadcast_in};
+use super::scope::{in_place_scope_fifo_in, in_place_scope_in};
+use super::spawn::{spawn_fifo_in, spawn_in};
+use super::{BroadcastContext, Scope, ScopeFifo, Yield};
+use crate::engine::{Registry, WorkerThread};
+use drowse_sync::Arc;
+use std::fmt;
+
+/// A pool of worker threads, apart from the global one. Made by a [`ThreadPoolBuilder`](crate::ThreadPoolBuilder).
+///
+/// Dropping it does not block: the workers run what was spawned, and then end.
+///
+/// ```
+/// let pool = drowse::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+/// let sum = pool.install(|| {
+///     let (a, b) = drowse::join(|| 40, || 2);
+///     a + b
+/// });
+/// assert_eq!(sum, 42);
+/// ```
+pub struct ThreadPool {
+    registry: Arc<Registry>,
+}
+
+impl ThreadPool {
+    pub(super) fn new(registry: Arc<Registry>) -> Self {
+        Self { registry }
+    }
+
+    /// Runs a closure on a worker of this pool and returns its result. Whatever it calls, `join` and `scope` for instance,
+    /// uses this pool.
+    ///
+    /// A thread that is no worker blocks meanwhile. A worker of this pool just calls the closure. A worker of
+    /// *another* pool goes on running jobs of its own pool until the closure is done: mind thread-locals and locks, as with
+    /// [`join`](crate::join#blocking).
+    ///
+    /// # Panics
+    ///
+    /// If the closure does, with its payload.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    /// assert_eq!(pool.install(drowse::current_num_threads), 3);
+    /// ```
+    pub fn install<OP, R>(&self, op: OP) -> R
+    where
+        OP: FnOnce() -> R + Send,
+        R: Send,
+    {
+        self.registry.in_worker(|_, _| op())
+    }
+
+    /// Runs a closure once on each worker of this pool. See [`broadcast`](crate::broadcast()).
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// assert_eq!(pool.broadcast(|context| context.index()), [0, 1]);
+    /// ```
+    pub fn broadcast<OP, R>(&self, op: OP) -> Vec<R>
+    where
+        OP: Fn(BroadcastContext<'_>) -> R + Sync,
+        R: Send,
+    {
+        broadcast_in(op, &self.registry)
+    }
+
+    /// The number of workers of this pool.
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// assert_eq!(pool.current_num_threads(), 2);
+    /// ```
+    #[inline]
+    pub fn current_num_threads(&self) -> usize {
+        self.registry.num_threads()
+    }
+
+    /// The calling worker's index, from 0; `None` on a thread that is no worker of *this* pool.
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    /// assert_eq!(pool.current_thread_index(), None);
+    /// assert_eq!(pool.install(|| pool.current_thread_index()), Some(0));
+    /// ```
+    #[inline]
+    pub fn current_thread_index(&self) -> Option<usize> {
+        self.registry.current_worker().map(WorkerThread::index)
+    }
+
+    /// Whether the calling worker has jobs of its own waiting; `None` on a thread that is no worker of *this* pool. See
+    /// [`current_thread_has_pending_tasks`](crate::current_thread_has_pending_tasks).
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    /// assert_eq!(pool.current_thread_has_pending_tasks(), None);
+    /// assert_eq!(pool.install(|| pool.current_thread_has_pending_tasks()), Some(false));
+    /// ```
+    #[inline]
+    pub fn current_thread_has_pending_tasks(&self) -> Option<bool> {
+        self.registry.current_worker().map(|worker| !worker.deque_is_empty())
+    }
+
+    /// [`join`](crate::join) in this pool.
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+    /// ```
+    pub fn join<A, B, RA, RB>(&self, oper_a: A, oper_b: B) -> (RA, RB)
+    where
+        A: FnOnce() -> RA + Send,
+        B: FnOnce() -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        self.install(|| crate::join(oper_a, oper_b))
+    }
+
+    /// [`scope()`](crate::scope()) in this pool.
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// let mut x = 0;
+    /// pool.scope(|s| s.spawn(|_| x = 1));
+    /// assert_eq!(x, 1);
+    /// ```
+    pub fn scope<'scope, OP, R>(&self, op: OP) -> R
+    where
+        OP: FnOnce(&Scope<'scope>) -> R + Send,
+        R: Send,
+    {
+        self.install(|| crate::scope(op))
+    }
+
+    /// [`scope_fifo`](crate::scope_fifo) in this pool.
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// let mut x = 0;
+    /// pool.scope_fifo(|s| s.spawn_fifo(|_| x = 1));
+    /// assert_eq!(x, 1);
+    /// ```
+    pub fn scope_fifo<'scope, OP, R>(&self, op: OP) -> R
+    where
+        OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
+        R: Send,
+    {
+        self.install(|| crate::scope_fifo(op))
+    }
+
+    /// [`in_place_scope`](crate::in_place_scope) whose jobs run in this pool.
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// let mut x = 0;
+    /// pool.in_place_scope(|s| s.spawn(|_| x = 1));
+    /// assert_eq!(x, 1);
+    /// ```
+    pub fn in_place_scope<'scope, OP, R>(&self, op: OP) -> R
+    where
+        OP: FnOnce(&Scope<'scope>) -> R,
+    {
+        in_place_scope_in(Arc::clone(&self.registry), op)
+    }
+
+    /// [`in_place_scope_fifo`](crate::in_place_scope_fifo) whose jobs run in this pool.
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// let mut x = 0;
+    /// pool.in_place_scope_fifo(|s| s.spawn_fifo(|_| x = 1));
+    /// assert_eq!(x, 1);
+    /// ```
+    pub fn in_place_scope_fifo<'scope, OP, R>(&self, op: OP) -> R
+    where
+        OP: FnOnce(&ScopeFifo<'scope>) -> R,
+    {
+        in_place_scope_fifo_in(Arc::clone(&self.registry), op)
+    }
+
+    /// [`spawn`](crate::spawn()) into this pool.
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// pool.spawn(move || sender.send(42).unwrap());
+    /// assert_eq!(receiver.recv(), Ok(42));
+    /// ```
+    pub fn spawn<OP>(&self, op: OP)
+    where
+        OP: FnOnce() + Send + 'static,
+    {
+        spawn_in(op, &self.registry);
+    }
+
+    /// [`spawn_fifo`](crate::spawn_fifo) into this pool.
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// pool.spawn_fifo(move || sender.send(42).unwrap());
+    /// assert_eq!(receiver.recv(), Ok(42));
+    /// ```
+    pub fn spawn_fifo<OP>(&self, op: OP)
+    where
+        OP: FnOnce() + Send + 'static,
+    {
+        spawn_fifo_in(op, &self.registry);
+    }
+
+    /// [`spawn_broadcast`](crate::spawn_broadcast) into this pool.
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// pool.spawn_broadcast(move |context| sender.send(context.index()).unwrap());
+    /// assert_eq!(receiver.iter().sum::<usize>(), 0 + 1);
+    /// ```
+    pub fn spawn_broadcast<OP>(&self, op: OP)
+    where
+        OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
+    {
+        spawn_broadcast_in(op, &self.registry);
+    }
+
+    /// [`yield_now`](crate::yield_now); `None` on a thread that is no worker of *this* pool.
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    /// assert_eq!(pool.yield_now(), None);
+    /// assert_eq!(pool.install(|| pool.yield_now()), Some(drowse::Yield::Idle));
+    /// ```
+    pub fn yield_now(&self) -> Option<Yield> {
+        self.registry.current_worker().map(|worker| Yield::from_run(worker.run_one()))
+    }
+
+    /// [`yield_local`](crate::yield_local); `None` on a thread that is no worker of *this* pool.
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    /// assert_eq!(pool.yield_local(), None);
+    /// assert_eq!(pool.install(|| pool.yield_local()), Some(drowse::Yield::Idle));
+    /// ```
+    pub fn yield_local(&self) -> Option<Yield> {
+        self.registry.current_worker().map(|worker| Yield::from_run(worker.run_one_local()))
+    }
+}
+
+impl Drop for ThreadPool {
+    fn drop(&mut self) {
+        self.registry.release();
+    }
+}
+
+impl fmt::Debug for ThreadPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ThreadPool")
+            .field("num_threads", &self.current_num_threads())
+            .field("sleeping", &self.registry.sleeping())
+            .field("id", &self.registry.id())
+            .finish()
+    }
+}

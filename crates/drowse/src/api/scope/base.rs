@@ -1,0 +1,153 @@
+//! What both kinds of scope share: they count their jobs, wait for them, and keep the first panic.
+
+use crate::engine::{Registry, WorkerThread};
+use crate::job::{HeapJob, JobRef};
+use crate::latch::{CountLatch, Latch};
+use crate::unwind::{self, Payload};
+use drowse_sync::Arc;
+use drowse_sync::atomic::{AtomicPtr, Ordering};
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::ptr;
+
+pub(super) struct ScopeBase<'scope> {
+    /// Where the jobs run.
+    pub(super) registry: Arc<Registry>,
+    /// The payload of the first panic, boxed once more to make it one word; null if there was none.
+    panic: AtomicPtr<Payload>,
+    /// Counts the jobs that have not ended, and the scope's own closure as one more.
+    pending: CountLatch,
+    /// The scope stands for closures that it may call until `'scope` ends: invariant in it.
+    marker: PhantomData<Box<dyn FnOnce(&'scope ()) + Send + Sync + 'scope>>,
+}
+
+impl<'scope> ScopeBase<'scope> {
+    /// A scope whose jobs run in `registry`, and whose end `owner` waits for (`None`: a thread that is no worker).
+    pub(super) fn new(owner: Option<&WorkerThread>, registry: Arc<Registry>) -> Self {
+        Self {
+            registry,
+            panic: AtomicPtr::new(ptr::null_mut()),
+            pending: CountLatch::new(1, owner),
+            marker: PhantomData,
+        }
+    }
+
+    /// A job of the scope that calls `body` with `scope`, of which `self` is a part.
+    pub(super) fn job<S: AsBase<'scope>>(scope: &S, body: impl FnOnce(&S) + Send + 'scope) -> JobRef {
+        scope.base().pending.increment();
+        let scope = ScopePtr::new(scope);
+        // SAFETY: what the closure borrows lives for `'scope`, and so does the scope itself until `pending` has
+        // counted the job down: whoever opened the scope waits for that.
+        unsafe {
+            HeapJob::new_ref(move || {
+                let scope = scope.get();
+                Self::run(scope, move || body(&*scope));
+            })
+        }
+    }
+
+    /// A job of the scope on each worker.
+    pub(super) fn inject_broadcast<S: AsBase<'scope>>(
+        scope: &S,
+        body: impl Fn(&S, crate::BroadcastContext<'_>) + Send + Sync + 'scope,
+    ) {
+        let registry = &scope.base().registry;
+        // Each job holds a share of the body and lets go of it before it counts down. So the body, and what it borrows,
+        // is gone when the scope ends.
+        let body = Arc::new(body);
+        let jobs = (0..registry.num_threads()).map(|_| {
+            let body = Arc::clone(&body);
+            Self::job(scope, move |scope| crate::BroadcastContext::with(|context| body(scope, context)))
+        });
+        // SAFETY: new references. Whoever opened the scope holds the pool, so it has not ended.
+        unsafe { registry.inject_broadcast(jobs) };
+    }
+
+    /// Runs one job's body, keeps its panic, counts it down.
+    ///
+    /// # Safety
+    ///
+    /// The scope must be alive as the call begins. It may be gone when the call returns.
+    unsafe fn run<S: AsBase<'scope>>(scope: *const S, body: impl FnOnce()) {
+        // SAFETY: the count that this job holds keeps the scope alive until the `set` below, which touches it last.
+        unsafe {
+            if let Err(payload) = unwind::halt_unwinding(body) {
+                (*scope).base().keep_panic(payload);
+            }
+            CountLatch::set(ptr::addr_of!((*scope).base().pending));
+        }
+    }
+
+    /// Runs the scope's own closure, waits for every job, and passes on the first panic.
+    pub(super) fn complete<R>(&self, owner: Option<&WorkerThread>, op: impl FnOnce() -> R) -> R {
+        let result = unwind::halt_unwinding(op);
+        // SAFETY: we are the waiter, and wait next.
+        unsafe { CountLatch::set(&self.pending) };
+        self.pending.wait(owner);
+        let result = match result {
+            Ok(result) => Some(result),
+            Err(payload) => {
+                self.keep_panic(payload);
+                None
+            }
+        };
+        // ORDERING: relaxed; each job's panic was kept before it counted down, which the wait has acquired.
+        let panic = self.panic.swap(ptr::null_mut(), Ordering::Relaxed);
+        if panic.is_null() {
+            return result.expect("a scope without a panic has a result");
+        }
+        drop(result);
+        // SAFETY: leaked by `keep_panic`, and taken out of its place just now.
+        unwind::resume_unwinding(unsafe { *Box::from_raw(panic) })
+    }
+
+    /// Keeps the payload if it is the first.
+    fn keep_panic(&self, payload: Payload) {
+        let mut payload = ManuallyDrop::new(Box::new(payload));
+        // ORDERING: release, so that whoever takes the pointer out sees the box; see `complete` for the acquire.
+        if self
+            .panic
+            .compare_exchange(ptr::null_mut(), &mut **payload, Ordering::Release, Ordering::Relaxed)
+            .is_err()
+        {
+            drop(ManuallyDrop::into_inner(payload));
+        }
+    }
+
+    pub(super) fn fmt(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(name)
+            .field("pool", &self.registry.id())
+            .field("panicked", &!self.is_whole())
+            .finish_non_exhaustive()
+    }
+
+    fn is_whole(&self) -> bool {
+        // ORDERING: relaxed; for people to look at.
+        self.panic.load(Ordering::Relaxed).is_null()
+    }
+}
+
+/// A scope that has a base.
+pub(super) trait AsBase<'scope>: Sync {
+    fn base(&self) -> &ScopeBase<'scope>;
+}
+
+/// A pointer to a scope, for jobs to carry: the scope waits for them.
+struct ScopePtr<S>(*const S);
+
+// SAFETY: a scope is `Sync`, and whoever carries the pointer keeps it alive.
+unsafe impl<S: Sync> Send for ScopePtr<S> {}
+// SAFETY: as above.
+unsafe impl<S: Sync> Sync for ScopePtr<S> {}
+
+impl<S> ScopePtr<S> {
+    fn new(scope: &S) -> Self {
+        Self(ptr::from_ref(scope))
+    }
+
+    /// A method, so that closures capture the whole and not its pointer alone.
+    fn get(&self) -> *const S {
+        self.0
+    }
+}

@@ -1,0 +1,141 @@
+//! The scope for those who want their jobs begun in order.
+
+use super::base::{AsBase, ScopeBase};
+use crate::api::BroadcastContext;
+use crate::engine::{Registry, WorkerThread, in_worker};
+use crate::job::JobFifo;
+use drowse_sync::Arc;
+use std::fmt;
+
+/// As [`Scope`](crate::Scope), but begins the jobs that one worker spawns in the order of their spawning. See [`scope_fifo`].
+pub struct ScopeFifo<'scope> {
+    base: ScopeBase<'scope>,
+    /// One for each worker.
+    fifos: Box<[JobFifo]>,
+}
+
+/// As [`scope()`](crate::scope()), but jobs that one worker spawns are begun in the order in which it spawned them.
+///
+/// # Example
+///
+/// ```
+/// use std::sync::Mutex;
+///
+/// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+/// let order = Mutex::new(Vec::new());
+/// pool.install(|| {
+///     drowse::scope_fifo(|s| {
+///         for i in 0..4 {
+///             let order = &order;
+///             s.spawn_fifo(move |_| order.lock().unwrap().push(i));
+///         }
+///     });
+/// });
+/// assert_eq!(order.into_inner().unwrap(), [0, 1, 2, 3]);
+/// ```
+pub fn scope_fifo<'scope, OP, R>(op: OP) -> R
+where
+    OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
+    R: Send,
+{
+    in_worker(|owner, _| {
+        let scope = ScopeFifo::new(Some(owner), Arc::clone(owner.registry()));
+        scope.base.complete(Some(owner), || op(&scope))
+    })
+}
+
+/// As [`scope_fifo`], but `op` runs on the calling thread, as for [`in_place_scope`](crate::in_place_scope).
+///
+/// # Example
+///
+/// ```
+/// let mut done = [false; 4];
+/// drowse::in_place_scope_fifo(|s| {
+///     for flag in &mut done {
+///         s.spawn_fifo(move |_| *flag = true);
+///     }
+/// });
+/// assert_eq!(done, [true; 4]);
+/// ```
+pub fn in_place_scope_fifo<'scope, OP, R>(op: OP) -> R
+where
+    OP: FnOnce(&ScopeFifo<'scope>) -> R,
+{
+    in_place_scope_fifo_in(Registry::current(), op)
+}
+
+pub(in crate::api) fn in_place_scope_fifo_in<'scope, OP, R>(registry: Arc<Registry>, op: OP) -> R
+where
+    OP: FnOnce(&ScopeFifo<'scope>) -> R,
+{
+    // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
+    let owner = unsafe { WorkerThread::current().as_ref() };
+    let scope = ScopeFifo::new(owner, registry);
+    scope.base.complete(owner, || op(&scope))
+}
+
+impl<'scope> ScopeFifo<'scope> {
+    fn new(owner: Option<&WorkerThread>, registry: Arc<Registry>) -> Self {
+        let fifos = (0..registry.num_threads()).map(|_| JobFifo::new()).collect();
+        Self { base: ScopeBase::new(owner, registry), fifos }
+    }
+
+    /// Runs a closure some time before the scope ends, after those that the same worker spawned before have begun.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let mut answer = 0;
+    /// drowse::scope_fifo(|s| s.spawn_fifo(|_| answer = 42));
+    /// assert_eq!(answer, 42);
+    /// ```
+    pub fn spawn_fifo<BODY>(&self, body: BODY)
+    where
+        BODY: FnOnce(&ScopeFifo<'scope>) + Send + 'scope,
+    {
+        let job = ScopeBase::job(self, body);
+        // SAFETY: a new reference; whoever opened the scope holds the pool, so it has not ended. The fifos are part of the
+        // scope, which waits for the job, and so for the reference that stands for it.
+        unsafe {
+            match self.base.registry.current_worker() {
+                Some(worker) => worker.push(self.fifos[worker.index()].push(job)),
+                None => self.base.registry.inject(job),
+            }
+        }
+    }
+
+    /// As [`Scope::spawn_broadcast`](crate::Scope::spawn_broadcast).
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// let visits = AtomicUsize::new(0);
+    /// pool.scope_fifo(|s| {
+    ///     s.spawn_broadcast(|_, _| {
+    ///         visits.fetch_add(1, Ordering::Relaxed);
+    ///     });
+    /// });
+    /// assert_eq!(visits.into_inner(), 2);
+    /// ```
+    pub fn spawn_broadcast<BODY>(&self, body: BODY)
+    where
+        BODY: Fn(&ScopeFifo<'scope>, BroadcastContext<'_>) + Send + Sync + 'scope,
+    {
+        ScopeBase::inject_broadcast(self, body);
+    }
+}
+
+impl<'scope> AsBase<'scope> for ScopeFifo<'scope> {
+    fn base(&self) -> &ScopeBase<'scope> {
+        &self.base
+    }
+}
+
+impl fmt::Debug for ScopeFifo<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.base.fmt("ScopeFifo", f)
+    }
+}

@@ -1,0 +1,163 @@
+//! The usual scope: on each worker, the newest job first.
+
+use super::base::{AsBase, ScopeBase};
+use crate::api::BroadcastContext;
+use crate::engine::{Registry, WorkerThread, in_worker};
+use drowse_sync::Arc;
+use std::fmt;
+
+/// Lets closures be spawned that may borrow what outlives the scope. See [`scope()`].
+pub struct Scope<'scope> {
+    base: ScopeBase<'scope>,
+}
+
+/// Opens a scope, calls `op` with it, and returns when `op` and everything spawned into the scope has ended.
+///
+/// `op` may [spawn](Scope::spawn) any number of closures. They may borrow whatever outlives the scope, and may spawn more
+/// into it. They may run in parallel with `op` and with each other.
+///
+/// [`join`](crate::join) is cheaper, as it allocates nothing: use it where two halves are what you have.
+///
+/// `op` runs on a worker: of the current pool, or, outside any, of the global one. If it must stay on
+/// the calling thread, use [`in_place_scope`].
+///
+/// # Panics
+///
+/// If `op` or a spawned closure panics, `scope` panics with the payload of the first of them, once
+/// everything has ended.
+///
+/// # Example
+///
+/// ```
+/// let mut words = vec!["fork".to_string(), "join".to_string(), "nap".to_string()];
+/// drowse::scope(|s| {
+///     for word in &mut words {
+///         s.spawn(move |_| word.make_ascii_uppercase());
+///     }
+/// });
+/// assert_eq!(words, ["FORK", "JOIN", "NAP"]);
+/// ```
+///
+/// What a spawned closure borrows must outlive the scope:
+///
+/// ```compile_fail,E0373
+/// drowse::scope(|s| {
+///     let local = 3;
+///     s.spawn(|_| println!("{local}")); // may run after `op` has returned
+/// });
+/// ```
+pub fn scope<'scope, OP, R>(op: OP) -> R
+where
+    OP: FnOnce(&Scope<'scope>) -> R + Send,
+    R: Send,
+{
+    in_worker(|owner, _| {
+        let scope = Scope::new(Some(owner), Arc::clone(owner.registry()));
+        scope.base.complete(Some(owner), || op(&scope))
+    })
+}
+
+/// As [`scope()`], but `op` runs on the calling thread, so that it need not be `Send`.
+///
+/// What it spawns runs in the current pool: that of the calling worker, else the global one.
+///
+/// # Example
+///
+/// ```
+/// use std::rc::Rc;
+///
+/// let not_send = Rc::new(3);
+/// let mut squares = [0; 3];
+/// drowse::in_place_scope(|s| {
+///     for (i, square) in squares.iter_mut().enumerate().take(*not_send) {
+///         s.spawn(move |_| *square = i * i);
+///     }
+/// });
+/// assert_eq!(squares, [0, 1, 4]);
+/// ```
+pub fn in_place_scope<'scope, OP, R>(op: OP) -> R
+where
+    OP: FnOnce(&Scope<'scope>) -> R,
+{
+    in_place_scope_in(Registry::current(), op)
+}
+
+pub(in crate::api) fn in_place_scope_in<'scope, OP, R>(registry: Arc<Registry>, op: OP) -> R
+where
+    OP: FnOnce(&Scope<'scope>) -> R,
+{
+    // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
+    let owner = unsafe { WorkerThread::current().as_ref() };
+    let scope = Scope::new(owner, registry);
+    scope.base.complete(owner, || op(&scope))
+}
+
+impl<'scope> Scope<'scope> {
+    fn new(owner: Option<&WorkerThread>, registry: Arc<Registry>) -> Self {
+        Self { base: ScopeBase::new(owner, registry) }
+    }
+
+    /// Runs a closure some time before the scope ends. The closure gets the scope, to spawn more into it.
+    ///
+    /// On a worker of the scope's pool it goes to the worker's own queue, where the newest job comes first.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU32, Ordering};
+    ///
+    /// let count = AtomicU32::new(0);
+    /// drowse::scope(|s| {
+    ///     s.spawn(|s| {
+    ///         count.fetch_add(1, Ordering::Relaxed);
+    ///         s.spawn(|_| {
+    ///             count.fetch_add(1, Ordering::Relaxed);
+    ///         });
+    ///     });
+    /// });
+    /// assert_eq!(count.into_inner(), 2);
+    /// ```
+    pub fn spawn<BODY>(&self, body: BODY)
+    where
+        BODY: FnOnce(&Scope<'scope>) + Send + 'scope,
+    {
+        let job = ScopeBase::job(self, body);
+        // SAFETY: a new reference; whoever opened the scope holds the pool, so it has not ended.
+        unsafe { self.base.registry.inject_or_push(job) };
+    }
+
+    /// Runs a closure once on each worker of the scope's pool, some time before the scope ends.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    /// let visited = AtomicUsize::new(0);
+    /// pool.scope(|s| {
+    ///     s.spawn_broadcast(|_, context| {
+    ///         visited.fetch_add(1 << context.index(), Ordering::Relaxed);
+    ///     });
+    /// });
+    /// assert_eq!(visited.into_inner(), 0b111);
+    /// ```
+    pub fn spawn_broadcast<BODY>(&self, body: BODY)
+    where
+        BODY: Fn(&Scope<'scope>, BroadcastContext<'_>) + Send + Sync + 'scope,
+    {
+        ScopeBase::inject_broadcast(self, body);
+    }
+}
+
+impl<'scope> AsBase<'scope> for Scope<'scope> {
+    fn base(&self) -> &ScopeBase<'scope> {
+        &self.base
+    }
+}
+
+impl fmt::Debug for Scope<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.base.fmt("Scope", f)
+    }
+}

@@ -1,0 +1,10 @@
+//! Any number of closures that borrow from here, and an end that waits for all of them.
+
+mod base;
+mod fifo;
+mod lifo;
+
+pub(super) use fifo::in_place_scope_fifo_in;
+pub use fifo::{ScopeFifo, in_place_scope_fifo, scope_fifo};
+pub(super) use lifo::in_place_scope_in;
+pub use lifo::{Scope, in_place_scope, scope};

@@ -1,0 +1,91 @@
+//! Closures that run some time, and for which nobody waits.
+
+use crate::engine::Registry;
+use crate::job::{HeapJob, JobRef};
+use drowse_sync::Arc;
+
+/// Runs a closure some time in the current pool: that of the calling worker, else the global one.
+///
+/// Returns at once; nobody waits for the closure, and it may borrow nothing. On a worker it goes to the worker's own
+/// queue, where the newest job comes first.
+///
+/// A pool that is dropped runs what was spawned into it before it ends. The global pool ends with the process, whether
+/// or not everything has run.
+///
+/// # Panics
+///
+/// A panic of the closure goes to the pool's [panic handler](crate::ThreadPoolBuilder::panic_handler); if it has
+/// none, the process aborts.
+///
+/// # Example
+///
+/// ```
+/// let (sender, receiver) = std::sync::mpsc::channel();
+/// drowse::spawn(move || sender.send(6 * 7).unwrap());
+/// assert_eq!(receiver.recv(), Ok(42));
+/// ```
+pub fn spawn<F>(func: F)
+where
+    F: FnOnce() + Send + 'static,
+{
+    spawn_in(func, &Registry::current());
+}
+
+/// As [`spawn`], but jobs spawned this way from one worker are begun in the order in which they were spawned.
+///
+/// From outside the pool there is no difference: what comes from outside always queues.
+///
+/// # Panics
+///
+/// As [`spawn`].
+///
+/// # Example
+///
+/// ```
+/// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+/// let (sender, receiver) = std::sync::mpsc::channel();
+/// pool.install(|| {
+///     for i in 0..3 {
+///         let sender = sender.clone();
+///         drowse::spawn_fifo(move || sender.send(i).unwrap());
+///     }
+/// });
+/// drop(sender);
+/// assert_eq!(receiver.iter().collect::<Vec<_>>(), [0, 1, 2]);
+/// ```
+pub fn spawn_fifo<F>(func: F)
+where
+    F: FnOnce() + Send + 'static,
+{
+    spawn_fifo_in(func, &Registry::current());
+}
+
+pub(super) fn spawn_in(func: impl FnOnce() + Send + 'static, registry: &Arc<Registry>) {
+    let job = spawned_job(func, registry);
+    // SAFETY: a new reference; the caller holds the pool, so it has not ended.
+    unsafe { registry.inject_or_push(job) };
+}
+
+pub(super) fn spawn_fifo_in(func: impl FnOnce() + Send + 'static, registry: &Arc<Registry>) {
+    let job = spawned_job(func, registry);
+    // SAFETY: a new reference; the caller holds the pool, and the job keeps it until it has run.
+    unsafe {
+        match registry.current_worker() {
+            Some(worker) => worker.push_fifo(job),
+            None => registry.inject(job),
+        }
+    }
+}
+
+/// A job that keeps the pool alive until it has run.
+pub(super) fn spawned_job(func: impl FnOnce() + Send + 'static, registry: &Arc<Registry>) -> JobRef {
+    registry.retain();
+    let registry = Arc::clone(registry);
+    // SAFETY: the closure is `'static`.
+    unsafe {
+        HeapJob::new_ref(move || {
+            registry.catch_unwind(func);
+            registry.release();
+        })
+    }
+}

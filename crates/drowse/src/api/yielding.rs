@@ -1,0 +1,59 @@
+//! Helping, between times.
+
+use super::context::current_worker;
+use crate::engine::WorkerThread;
+
+/// What came of an offer to help.
+///
+/// ```
+/// assert_ne!(drowse::Yield::Executed, drowse::Yield::Idle);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Yield {
+    /// A job was run.
+    Executed,
+    /// There was none.
+    Idle,
+}
+
+impl Yield {
+    pub(super) fn from_run(ran: bool) -> Self {
+        if ran { Self::Executed } else { Self::Idle }
+    }
+}
+
+/// Runs one job of the pool, if there is one; `None` on a thread that is no worker.
+///
+/// For code that has to wait for something drowse knows nothing of, and would rather be useful meanwhile. It runs any job: its
+/// own, a stolen one, or one from outside.
+///
+/// ```
+/// use drowse::Yield;
+///
+/// assert_eq!(drowse::yield_now(), None);
+/// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+/// pool.install(|| {
+///     drowse::spawn(|| {});
+///     assert_eq!(drowse::yield_now(), Some(Yield::Executed));
+///     assert_eq!(drowse::yield_now(), Some(Yield::Idle));
+/// });
+/// ```
+pub fn yield_now() -> Option<Yield> {
+    current_worker(|worker| Yield::from_run(WorkerThread::run_one(worker)))
+}
+
+/// As [`yield_now`], but runs only jobs from the worker's own queue.
+///
+/// ```
+/// use drowse::Yield;
+///
+/// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+/// pool.install(|| {
+///     assert_eq!(drowse::yield_local(), Some(Yield::Idle));
+///     drowse::spawn(|| {});
+///     assert_eq!(drowse::yield_local(), Some(Yield::Executed));
+/// });
+/// ```
+pub fn yield_local() -> Option<Yield> {
+    current_worker(|worker| Yield::from_run(WorkerThread::run_one_local(worker)))
+}

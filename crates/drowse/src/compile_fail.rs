@@ -1,0 +1,1 @@
+//! What must not compile, each beside a twin that does.

@@ -1,0 +1,55 @@
+//! The pool for those who chose none.
+
+use super::registry::Registry;
+use super::worker::WorkerThread;
+use crate::api::{BuildErrorKind, ThreadPoolBuildError, ThreadPoolBuilder};
+use drowse_sync::{Arc, OnceLock};
+
+/// The global pool, or `None` if its threads could not be started.
+static GLOBAL: OnceLock<Option<Arc<Registry>>> = OnceLock::new();
+
+/// The global pool; starts it if it does not run yet.
+///
+/// If the system lets us start no threads, there is no global pool: each thread that asks for it becomes
+/// the only worker of a pool of its own, and runs its work itself.
+#[cold]
+pub(crate) fn global_registry() -> Arc<Registry> {
+    let global = GLOBAL.get_or_init(|| match ThreadPoolBuilder::new().build_registry() {
+        Ok(registry) => Some(registry),
+        Err(error) => {
+            eprintln!(
+                "drowse: the global pool could not be started, work runs on the calling thread: {error}"
+            );
+            None
+        }
+    });
+    match global {
+        Some(registry) => Arc::clone(registry),
+        None => own_registry(),
+    }
+}
+
+/// A pool of which the calling thread, which is no worker, becomes the only one.
+fn own_registry() -> Arc<Registry> {
+    debug_assert!(WorkerThread::current().is_null());
+    let builder = ThreadPoolBuilder::new().num_threads(1).use_current_thread();
+    builder.build_registry().expect("a pool of the calling thread alone starts no thread")
+}
+
+/// Makes the global pool what `build` builds, unless there is one already.
+pub(crate) fn set_global_registry(
+    build: impl FnOnce() -> Result<Arc<Registry>, ThreadPoolBuildError>,
+) -> Result<Arc<Registry>, ThreadPoolBuildError> {
+    let mut result = Err(ThreadPoolBuildError::new(BuildErrorKind::GlobalPoolAlreadyInitialized));
+    GLOBAL.get_or_init(|| match build() {
+        Ok(registry) => {
+            result = Ok(Arc::clone(&registry));
+            Some(registry)
+        }
+        Err(error) => {
+            result = Err(error);
+            None
+        }
+    });
+    result
+}

@@ -1,0 +1,52 @@
+//! Jobs from outside, and jobs for everyone.
+
+use super::registry::Registry;
+use crate::job::JobRef;
+use drowse_sync::full_fence;
+
+impl Registry {
+    /// Offers a job to the workers: on our own deque if we are one of them, else through the injector.
+    ///
+    /// # Safety
+    ///
+    /// The reference must not be in any other queue, and the pool must not have ended.
+    pub(crate) unsafe fn inject_or_push(&self, job: JobRef) {
+        match self.current_worker() {
+            // SAFETY: the caller's promise.
+            Some(worker) => unsafe { worker.push(job) },
+            // SAFETY: the caller's promise.
+            None => unsafe { self.inject(job) },
+        }
+    }
+
+    /// Offers a job through the injector.
+    ///
+    /// # Safety
+    ///
+    /// As for [`inject_or_push`](Self::inject_or_push).
+    pub(crate) unsafe fn inject(&self, job: JobRef) {
+        let queue_was_empty = self.injector.is_empty();
+        self.injector.push(job);
+        // WAKE: the workers may all sleep. The post's fence and the one of a worker that falls asleep see to it that we
+        // see the sleeper, or it sees the job.
+        self.sleep.post_injected(1, || queue_was_empty);
+    }
+
+    /// Leaves one job for each worker.
+    ///
+    /// # Safety
+    ///
+    /// As for [`inject_or_push`](Self::inject_or_push), for each of them; one job a worker.
+    pub(crate) unsafe fn inject_broadcast(&self, jobs: impl ExactSizeIterator<Item = JobRef>) {
+        assert_eq!(jobs.len(), self.num_threads(), "a broadcast is one job a worker");
+        for (thread, job) in self.threads.iter().zip(jobs) {
+            thread.broadcasts.push(job);
+        }
+        // ORDERING: pairs with the fence of a worker that commits to sleep: we see its bed made, or it sees its job.
+        full_fence();
+        for worker in 0..self.num_threads() {
+            // WAKE: each has a job that nobody else can run.
+            self.sleep.wake_worker(worker);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What the workers of one pool share.
+
+use super::start::StartPlan;
+use super::worker::WorkerThread;
+use crate::deque::Stealer;
+use crate::job::{JobHeader, JobRef};
+use crate::latch::{LockLatch, OnceLatch};
+use crate::unwind::{self, AbortIfPanic, Payload};
+use drowse_sleep::{Jec, Policy};
+use drowse_sync::atomic::AtomicUsize;
+use drowse_sync::{Arc, CachePadded, Queue};
+use std::fmt;
+use std::mem;
+
+/// One pool: its workers' shared parts, the injector, the sleep protocol, and the user's handlers.
+pub(crate) struct Registry {
+    pub(super) threads: Box<[ThreadInfo]>,
+    /// Jobs from threads that are no workers of this pool.
+    pub(super) injector: CachePadded<Queue<JobRef>>,
+    pub(super) sleep: Jec,
+    /// What the pool must outlive: its handle, and each job that nobody waits for.
+    pub(super) reasons_to_live: AtomicUsize,
+    pub(super) handlers: Handlers,
+}
+
+/// The part of a worker that others see.
+#[derive(Debug)]
+pub(super) struct ThreadInfo {
+    /// Set once the worker runs.
+    pub(super) primed: LockLatch,
+    /// Set when the pool ends.
+    pub(super) terminate: OnceLatch,
+    /// The thieves' end of its deque.
+    pub(super) stealer: Stealer<JobHeader>,
+    /// Jobs for this worker and no other.
+    pub(super) broadcasts: Queue<JobRef>,
+}
+
+/// The user's closures that the workers call.
+#[derive(Default)]
+pub(crate) struct Handlers {
+    pub(crate) panic: Option<Box<dyn Fn(Payload) + Send + Sync>>,
+    pub(crate) start: Option<Box<dyn Fn(usize) + Send + Sync>>,
+    pub(crate) exit: Option<Box<dyn Fn(usize) + Send + Sync>>,
+}
+
+/// Tells pools apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RegistryId(usize);
+
+impl Registry {
+    /// A registry for these thieves' ends, one a worker. Starts no thread.
+    pub(super) fn new(stealers: Vec<Stealer<JobHeader>>, handlers: Handlers) -> Arc<Self> {
+        let threads: Box<[ThreadInfo]> = stealers
+            .into_iter()
+            .map(|stealer| ThreadInfo {
+                primed: LockLatch::new(),
+                terminate: OnceLatch::new(),
+                stealer,
+                broadcasts: Queue::new(),
+            })
+            .collect();
+        Arc::new(Self {
+            sleep: Jec::new(threads.len(), Policy::default()),
+            threads,
+            injector: CachePadded::new(Queue::new()),
+            reasons_to_live: AtomicUsize::new(1),
+            handlers,
+        })
+    }
+
+    /// Builds a pool as planned. On an error, the threads that were started end again.
+    pub(crate) fn build<E>(plan: StartPlan<'_, E>) -> Result<Arc<Self>, E> {
+        plan.start()
+    }
+
+    /// The pool that this thread works for, else the global one.
+    pub(crate) fn current() -> Arc<Self> {
+        // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
+        match unsafe { WorkerThread::current().as_ref() } {
+            Some(worker) => Arc::clone(worker.registry()),
+            None => super::global_registry(),
+        }
+    }
+
+    pub(crate) fn id(&self) -> RegistryId {
+        RegistryId(std::ptr::from_ref(self).addr())
+    }
+
+    pub(crate) fn num_threads(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// This thread's worker, if it is one of ours.
+    pub(crate) fn current_worker(&self) -> Option<&WorkerThread> {
+        // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set; it is
+        // not unset while code of this thread runs that could hold the borrow.
+        let worker = unsafe { WorkerThread::current().as_ref() }?;
+        (worker.registry().id() == self.id()).then_some(worker)
+    }
+
+    /// A latch was set while its owner slept on it.
+    #[cold]
+    pub(crate) fn wake_latch_owner(&self, worker: usize) {
+        // WAKE: the owner is asleep, or about to be, on that very latch; or it has noticed. Nobody else cares.
+        self.sleep.wake_worker(worker);
+    }
+
+    /// Whether some queue holds a job that anyone may take.
+    pub(super) fn work_visible(&self) -> bool {
+        !self.injector.is_empty() || self.threads.iter().any(|thread| !thread.stealer.is_empty())
+    }
+
+    /// How many workers sleep at this moment.
+    pub(crate) fn sleeping(&self) -> usize {
+        self.sleep.sleeping()
+    }
+
+    /// Calls the user's code where nobody waits for it: a panic goes to the panic handler; without one, or
+    /// if it panics too, the process aborts.
+    pub(crate) fn catch_unwind(&self, f: impl FnOnce()) {
+        let Err(payload) = unwind::halt_unwinding(f) else { return };
+        // Dropped by a panic of the handler, or at once if there is none.
+        let abort = AbortIfPanic;
+        if let Some(handler) = &self.handlers.panic {
+            handler(payload);
+            mem::forget(abort);
+        }
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registry")
+            .field("id", &self.id())
+            .field("num_threads", &self.num_threads())
+            .finish_non_exhaustive()
+    }
+}

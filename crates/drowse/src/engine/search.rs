@@ -1,0 +1,75 @@
+//! Where a worker looks for jobs.
+
+use super::worker::WorkerThread;
+use crate::deque::Steal;
+use crate::job::JobRef;
+
+/// After so many jobs from its own deque a worker looks into the injector first, so that what comes from
+/// outside does not starve behind local work that never ends.
+const LOCAL_STREAK: u32 = 64;
+
+impl WorkerThread {
+    /// A job of our own: from the deque, or left here by a broadcast.
+    pub(crate) fn take_local_job(&self) -> Option<JobRef> {
+        match self.deque.pop() {
+            // SAFETY: what is in the deque was put there by `push`, and has left it now.
+            Some(word) => Some(unsafe { JobRef::from_word(word) }),
+            None => self.registry.threads[self.index()].broadcasts.pop(),
+        }
+    }
+
+    /// A job from wherever there is one.
+    pub(crate) fn find_work(&self) -> Option<JobRef> {
+        let streak = self.local_streak.get();
+        if streak >= LOCAL_STREAK {
+            self.local_streak.set(0);
+            if let Some(job) = self.registry.injector.pop() {
+                return Some(job);
+            }
+        }
+        if let Some(job) = self.take_local_job() {
+            self.local_streak.set(streak + 1);
+            return Some(job);
+        }
+        self.local_streak.set(0);
+        self.steal().or_else(|| self.registry.injector.pop())
+    }
+
+    /// A job of another worker's. Begins at a random one, so that thieves spread.
+    fn steal(&self) -> Option<JobRef> {
+        let threads = &self.registry.threads;
+        if threads.len() <= 1 {
+            return None;
+        }
+        loop {
+            let mut lost_a_race = false;
+            let start = self.rng.below(threads.len());
+            let (before, after) = threads.split_at(start);
+            for victim in after.iter().chain(before) {
+                match victim.stealer.steal() {
+                    // SAFETY: what is in a deque was put there by `push`, and has left it now.
+                    Steal::Success(word) => return Some(unsafe { JobRef::from_word(word) }),
+                    // Somebody else got on; look there again, but look elsewhere first.
+                    Steal::Retry => lost_a_race = true,
+                    Steal::Empty => {}
+                }
+            }
+            if !lost_a_race {
+                return None;
+            }
+        }
+    }
+
+    /// Whether there is a job that only a worker which looks for it will run.
+    pub(super) fn has_injected(&self) -> bool {
+        !self.registry.injector.is_empty() || !self.registry.threads[self.index()].broadcasts.is_empty()
+    }
+
+    /// Runs the jobs of our own until there is none.
+    pub(super) fn run_local_jobs(&self) {
+        while let Some(job) = self.take_local_job() {
+            // SAFETY: taken from a queue just now.
+            unsafe { self.execute(job) };
+        }
+    }
+}

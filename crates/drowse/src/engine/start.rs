@@ -1,0 +1,111 @@
+//! How a pool begins.
+
+use super::registry::{Handlers, Registry};
+use super::worker::WorkerThread;
+use crate::deque::{self, Owner};
+use crate::job::JobHeader;
+use crate::latch::{Latch, LockLatch};
+use crate::unwind::AbortIfPanic;
+use drowse_sync::Arc;
+use std::mem;
+use std::ptr;
+
+/// Where a worker's deque starts; it grows as needed.
+const DEQUE_CAPACITY: usize = 256;
+
+/// All it takes to start a pool.
+pub(crate) struct StartPlan<'a, E> {
+    pub(crate) num_threads: usize,
+    /// The calling thread becomes worker 0. It must be no worker yet.
+    pub(crate) use_current_thread: bool,
+    pub(crate) handlers: Handlers,
+    /// Starts a thread that calls [`run_worker`] with these parts.
+    pub(crate) spawn: &'a mut dyn FnMut(ThreadBuilderParts) -> Result<(), E>,
+}
+
+/// What becomes a worker once a thread runs it.
+#[derive(Debug)]
+pub(crate) struct ThreadBuilderParts {
+    pub(crate) index: usize,
+    pub(super) deque: Owner<JobHeader>,
+    pub(super) registry: Arc<Registry>,
+}
+
+impl<E> StartPlan<'_, E> {
+    pub(super) fn start(self) -> Result<Arc<Registry>, E> {
+        let (owners, stealers): (Vec<_>, Vec<_>) =
+            (0..self.num_threads).map(|_| deque::new(DEQUE_CAPACITY)).unzip();
+        let registry = Registry::new(stealers, self.handlers);
+        // If a thread cannot be started, those that were end again.
+        let unfinished = Unfinished(&registry);
+        for (index, deque) in owners.into_iter().enumerate() {
+            let parts = ThreadBuilderParts { index, deque, registry: Arc::clone(&registry) };
+            if index == 0 && self.use_current_thread {
+                adopt_current_thread(parts);
+            } else {
+                (self.spawn)(parts)?;
+            }
+        }
+        mem::forget(unfinished);
+        Ok(registry)
+    }
+}
+
+struct Unfinished<'a>(&'a Arc<Registry>);
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        self.0.release();
+        let current = WorkerThread::current();
+        // SAFETY: if this thread was adopted a moment ago, the worker is the box leaked then, no job has
+        // seen it, and taking it back un-sets it.
+        unsafe {
+            if current.as_ref().is_some_and(|worker| Arc::ptr_eq(worker.registry(), self.0)) {
+                drop(Box::from_raw(current.cast_mut()));
+            }
+        }
+    }
+}
+
+/// Makes the calling thread a worker, for the rest of its life.
+fn adopt_current_thread(parts: ThreadBuilderParts) {
+    let registry = Arc::clone(&parts.registry);
+    let worker = Box::leak(Box::new(WorkerThread::new(parts)));
+    worker.make_current();
+    // SAFETY: the latch is in the registry, which we hold.
+    unsafe { LockLatch::set(ptr::from_ref(&registry.threads[worker.index()].primed)) };
+}
+
+/// The life of a worker: primed, started, waiting for the end, exited.
+pub(crate) fn run_worker(parts: ThreadBuilderParts) {
+    let worker = WorkerThread::new(parts);
+    worker.make_current();
+    let registry = Arc::clone(worker.registry());
+    let index = worker.index();
+    // SAFETY: the latch is in the registry, which we hold.
+    unsafe { LockLatch::set(ptr::from_ref(&registry.threads[index].primed)) };
+
+    // Jobs and handlers are caught one by one. A panic that comes as far as here would leave the pool
+    // with a worker missing, and those who wait for it waiting.
+    let abort = AbortIfPanic;
+    if let Some(start) = &registry.handlers.start {
+        registry.catch_unwind(|| start(index));
+    }
+    worker.wait_until(registry.threads[index].terminate.word());
+    debug_assert!(worker.deque_is_empty(), "a job was left behind in the deque of worker {index}");
+    if let Some(exit) = &registry.handlers.exit {
+        registry.catch_unwind(|| exit(index));
+        // The handler may have spawned; see that nothing is lost.
+        worker.run_local_jobs();
+    }
+    mem::forget(abort);
+}
+
+impl Registry {
+    /// Blocks until every worker runs. For the thread that started the pool, once.
+    pub(crate) fn wait_until_primed(&self) {
+        for thread in &self.threads {
+            thread.primed.wait();
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What a worker does until a latch is set: it helps, searches, and sleeps.
+
+use super::worker::WorkerThread;
+use crate::job::JobRef;
+use crate::unwind::AbortIfPanic;
+use drowse_sleep::LatchWord;
+use std::mem;
+
+impl WorkerThread {
+    /// Runs other jobs until the latch is set. Sleeps when there are none.
+    #[inline]
+    pub(crate) fn wait_until(&self, latch: &LatchWord) {
+        if !latch.probe() {
+            self.wait_until_cold(latch);
+        }
+    }
+
+    #[cold]
+    fn wait_until_cold(&self, latch: &LatchWord) {
+        // Whoever waits for a latch has lent part of its stack to whoever sets it. Jobs catch their panics;
+        // if one came this far, returning to the caller would free what is lent.
+        let abort = AbortIfPanic;
+        while !latch.probe() {
+            match self.take_local_job() {
+                // SAFETY: taken from a queue just now.
+                Some(job) => unsafe { self.execute(job) },
+                None => self.look_elsewhere(latch),
+            }
+        }
+        mem::forget(abort);
+    }
+
+    /// Searches until there is one job, and runs it, or until the latch is set.
+    fn look_elsewhere(&self, latch: &LatchWord) {
+        let sleep = &self.registry.sleep;
+        let mut idle = sleep.start_looking(self.index());
+        let mut found = None;
+        while found.is_none() && !latch.probe() {
+            found = self.find_work();
+            if found.is_none() {
+                // WAKE: the latch's setter wakes us, as does whoever posts a job; the protocol looks for
+                // injected jobs once more after it has committed us to sleep.
+                sleep.no_work_found(&mut idle, latch, || self.has_injected());
+            }
+        }
+        // WAKE: a post may have counted on us as one who searches. Now that we do not, the next sleeper takes over if
+        // there is more than what we found.
+        sleep.stop_looking(idle, || self.registry.work_visible());
+        if let Some(job) = found {
+            // SAFETY: taken from a queue just now.
+            unsafe { self.execute(job) };
+        }
+    }
+
+    /// Runs one job, from wherever there is one. False if there was none.
+    pub(crate) fn run_one(&self) -> bool {
+        self.run_if_some(self.find_work())
+    }
+
+    /// Runs one job of our own. False if there was none.
+    pub(crate) fn run_one_local(&self) -> bool {
+        self.run_if_some(self.take_local_job())
+    }
+
+    fn run_if_some(&self, job: Option<JobRef>) -> bool {
+        let Some(job) = job else { return false };
+        // SAFETY: our callers have taken it from a queue just now.
+        unsafe { self.execute(job) };
+        true
+    }
+}

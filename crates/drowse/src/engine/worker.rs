@@ -1,0 +1,121 @@
+//! What one worker has for itself.
+
+use super::registry::Registry;
+use super::rng::Rng;
+use super::start::ThreadBuilderParts;
+use crate::deque::Owner;
+use crate::job::{JobFifo, JobHeader, JobRef};
+use drowse_sync::{Arc, random_seed};
+use std::cell::Cell;
+use std::ptr;
+
+drowse_sync::thread_local! {
+    /// The worker that this thread is; null for a thread of no pool.
+    static CURRENT: Cell<*const WorkerThread> = const { Cell::new(ptr::null()) };
+}
+
+/// A worker, as its own thread sees it.
+#[derive(Debug)]
+pub(crate) struct WorkerThread {
+    pub(super) deque: Owner<JobHeader>,
+    index: usize,
+    pub(super) registry: Arc<Registry>,
+    /// Jobs spawned with `spawn_fifo` on this worker.
+    fifo: JobFifo,
+    pub(super) rng: Rng,
+    /// Jobs taken from the own deque since the injector was last looked at.
+    pub(super) local_streak: Cell<u32>,
+}
+
+impl WorkerThread {
+    pub(super) fn new(parts: ThreadBuilderParts) -> Self {
+        Self {
+            deque: parts.deque,
+            index: parts.index,
+            registry: parts.registry,
+            fifo: JobFifo::new(),
+            rng: Rng::new(random_seed()),
+            local_streak: Cell::new(0),
+        }
+    }
+
+    /// The worker that this thread is, or null. Valid while this thread runs the code that asks.
+    #[inline(always)]
+    pub(crate) fn current() -> *const Self {
+        CURRENT.with(Cell::get)
+    }
+
+    /// Makes this thread the worker `self`, until `self` is dropped. It must not be moved until then.
+    pub(super) fn make_current(&self) {
+        CURRENT.with(|current| {
+            assert!(current.get().is_null(), "a thread is a worker of one pool at a time");
+            current.set(self);
+        });
+    }
+
+    #[inline(always)]
+    pub(crate) fn registry(&self) -> &Arc<Registry> {
+        &self.registry
+    }
+
+    #[inline(always)]
+    pub(crate) fn index(&self) -> usize {
+        self.index
+    }
+
+    pub(crate) fn deque_is_empty(&self) -> bool {
+        self.deque.is_empty()
+    }
+
+    /// Offers a job to everyone, ourselves included.
+    ///
+    /// # Safety
+    ///
+    /// The reference must not be in any other queue.
+    #[inline(always)]
+    pub(crate) unsafe fn push(&self, job: JobRef) {
+        self.deque.push(job.into_word());
+        // WAKE: the push ended with a full fence. A worker that we do not see on its way to sleep sees
+        // the job; one that we see is kept awake, or woken if nobody else searches.
+        self.registry.sleep.post(1, || self.deque.len() <= 1);
+    }
+
+    /// Offers a job to everyone, to be run after those offered the same way before.
+    ///
+    /// # Safety
+    ///
+    /// As for [`push`](Self::push); and the job must keep the registry alive until it ends.
+    pub(crate) unsafe fn push_fifo(&self, job: JobRef) {
+        // SAFETY: the fifo goes when this worker ends, which is not before the pool does, which is not
+        // before the job has run.
+        unsafe { self.push(self.fifo.push(job)) }
+    }
+
+    /// Takes back a job that was pushed, if it is still the newest in the deque.
+    #[inline(always)]
+    #[must_use]
+    pub(crate) fn take_back(&self, job: JobRef) -> bool {
+        self.deque.take_back(job.into_word())
+    }
+
+    /// Runs a job that was taken from a queue.
+    ///
+    /// # Safety
+    ///
+    /// The reference must not be in any queue any more, nor have been executed.
+    #[inline]
+    pub(crate) unsafe fn execute(&self, job: JobRef) {
+        // SAFETY: the caller's promise.
+        unsafe { job.execute() }
+    }
+}
+
+impl Drop for WorkerThread {
+    fn drop(&mut self) {
+        CURRENT.with(|current| {
+            if ptr::eq(current.get(), self) {
+                current.set(ptr::null());
+            }
+        });
+    }
+}

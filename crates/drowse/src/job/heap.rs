@@ -1,0 +1,38 @@
+//! The job nobody's frame holds.
+
+use super::{JobHeader, JobRef};
+use crate::unwind::AbortIfPanic;
+use std::mem;
+use std::ptr::NonNull;
+
+/// A closure in a box of its own, which running it frees. The closure must not panic: it catches what the
+/// user's code does and knows where to send it.
+#[repr(C)]
+pub(crate) struct HeapJob<F> {
+    header: JobHeader,
+    func: F,
+}
+
+impl<F: FnOnce() + Send> HeapJob<F> {
+    /// Boxes `func` and returns the one reference to it.
+    ///
+    /// # Safety
+    ///
+    /// What `func` borrows must live until it has run.
+    pub(crate) unsafe fn new_ref(func: F) -> JobRef {
+        let job = Box::new(Self { header: JobHeader::new(Self::execute), func });
+        // SAFETY: the box stays put until `execute` takes it back; `F` is `Send`; the header comes first.
+        unsafe { JobRef::new(NonNull::from(Box::leak(job)).cast()) }
+    }
+
+    /// # Safety
+    ///
+    /// `header` must come from `new_ref`, once.
+    unsafe fn execute(header: NonNull<JobHeader>) {
+        let abort = AbortIfPanic;
+        // SAFETY: this is the box that `new_ref` leaked, and the only time that it is taken back.
+        let this = unsafe { Box::from_raw(header.cast::<Self>().as_ptr()) };
+        (this.func)();
+        mem::forget(abort);
+    }
+}

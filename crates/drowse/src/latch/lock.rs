@@ -1,0 +1,50 @@
+//! The latch for threads that belong to no pool: they have nothing to help with, so they block.
+
+use super::Latch;
+use drowse_sync::atomic::Ordering;
+use drowse_sync::{Arc, WaitWord};
+
+const UNSET: u32 = 0;
+/// Not set, and the waiter is blocked or about to be.
+const WAITING: u32 = 1;
+const SET: u32 = 2;
+
+/// An event that one thread blocks for. It can be used again after [`wait_and_reset`](Self::wait_and_reset).
+#[derive(Debug)]
+pub(crate) struct LockLatch {
+    /// Shared with the setter, who must still be able to wake us when we already know, and are gone.
+    word: Arc<WaitWord>,
+}
+
+impl LockLatch {
+    pub(crate) fn new() -> Self {
+        Self { word: Arc::new(WaitWord::new(UNSET)) }
+    }
+
+    /// Blocks until the latch is set.
+    pub(crate) fn wait(&self) {
+        // WAKE: the setter swaps; it either sees WAITING, and wakes us, or makes this exchange fail.
+        // ORDERING: relaxed; `wait_while` and a failed `replace` acquire what the setter released.
+        if self.word.replace(UNSET, WAITING, Ordering::Relaxed) {
+            self.word.wait_while(WAITING);
+        }
+    }
+
+    /// Blocks until the latch is set, then makes it as new.
+    pub(crate) fn wait_and_reset(&self) {
+        self.wait();
+        // ORDERING: relaxed; whoever sets it next gets it through a queue, which orders this before.
+        self.word.store(UNSET, Ordering::Relaxed);
+    }
+}
+
+impl Latch for LockLatch {
+    unsafe fn set(this: *const Self) {
+        // SAFETY: alive as the call begins; from here on our own count keeps the word.
+        let word = unsafe { Arc::clone(&(*this).word) };
+        // ORDERING: release pairs with the acquire of the waiter: it sees the job's result.
+        if word.swap(SET, Ordering::Release) == WAITING {
+            word.wake();
+        }
+    }
+}

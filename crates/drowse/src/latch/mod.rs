@@ -1,0 +1,60 @@
+//! Latches: events that someone waits for.
+//!
+//! | | set when | who waits, and how |
+//! |---|---|---|
+//! | [`SpinLatch`] | the one job is done | the worker that made it; helps meanwhile |
+//! | [`CrossLatch`] | the one job is done | a worker of *another* pool than the one that runs it; helps its own |
+//! | [`CountLatch`] | all of a number of jobs are done | a worker, helping; or a thread of no pool, blocking |
+//! | [`LockLatch`] | someone says so | a thread of no pool, blocking |
+//! | [`OnceLatch`] | the pool ends | each worker in its main loop |
+//!
+//! A worker sleeps on the four-state [`LatchWord`](drowse_sleep::LatchWord) at the heart of the first three and the last.
+
+mod count;
+mod lock;
+mod once;
+mod spin;
+
+pub(crate) use count::CountLatch;
+pub(crate) use lock::LockLatch;
+pub(crate) use once::OnceLatch;
+pub(crate) use spin::{CrossLatch, SpinLatch};
+
+/// An event that can be set from any thread.
+pub(crate) trait Latch {
+    /// Sets the latch and wakes whoever waits for it.
+    ///
+    /// The waiter may free the latch as soon as it sees it set, so this takes a raw pointer, and an
+    /// implementation must not touch `this` after the step that makes it set.
+    ///
+    /// # Safety
+    ///
+    /// `this` must be alive when the call begins.
+    unsafe fn set(this: *const Self);
+
+    /// Whether the thread that calls this, to run the job that the latch belongs to, is another than
+    /// the one that made it.
+    fn migrated(&self) -> bool {
+        true
+    }
+}
+
+/// A latch that someone else owns.
+#[derive(Debug)]
+pub(crate) struct LatchRef<'a, L>(&'a L);
+
+impl<'a, L> LatchRef<'a, L> {
+    pub(crate) fn new(latch: &'a L) -> Self {
+        Self(latch)
+    }
+}
+
+impl<L: Latch> Latch for LatchRef<'_, L> {
+    unsafe fn set(this: *const Self) {
+        // SAFETY: `this` is alive as the call begins, and is not used once the inner latch is being set.
+        unsafe {
+            let inner: *const L = (*this).0;
+            L::set(inner);
+        }
+    }
+}

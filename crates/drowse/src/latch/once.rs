@@ -1,0 +1,28 @@
+//! The latch that ends a worker's main loop.
+
+use crate::engine::Registry;
+use drowse_sleep::LatchWord;
+
+/// Lives in the registry, is set once, by whoever ends the pool.
+#[derive(Debug)]
+pub(crate) struct OnceLatch {
+    word: LatchWord,
+}
+
+impl OnceLatch {
+    pub(crate) fn new() -> Self {
+        Self { word: LatchWord::new() }
+    }
+
+    pub(crate) fn word(&self) -> &LatchWord {
+        &self.word
+    }
+
+    /// Sets the latch of this worker and wakes it if it sleeps on it.
+    pub(crate) fn set_and_wake(&self, registry: &Registry, worker: usize) {
+        // SAFETY: the latch is borrowed, so it is alive.
+        if unsafe { LatchWord::set(&self.word) } {
+            registry.wake_latch_owner(worker);
+        }
+    }
+}
