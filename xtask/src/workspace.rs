@@ -17,10 +17,7 @@ impl Workspace {
         // cargo names the crate's place at run time too: it may have moved since it was built.
         let own = env::var_os("CARGO_MANIFEST_DIR")
             .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
-        let root = own
-            .parent()
-            .expect("xtask lies in its workspace")
-            .to_path_buf();
+        let root = own.parent().expect("xtask lies in its workspace").to_path_buf();
         // A relative CARGO_TARGET_DIR is relative to where cargo was called.
         let target = env::var_os("CARGO_TARGET_DIR").map_or_else(
             || root.join("target"),
@@ -48,18 +45,12 @@ impl Workspace {
     /// The cargo of another rustup toolchain, which must be installed: rustup is told not to fetch it.
     pub(crate) fn cargo_of<const N: usize>(&self, toolchain: &str, args: [&str; N]) -> Command {
         let mut command = Command::new("cargo");
-        command
-            .arg(format!("+{toolchain}"))
-            .env("RUSTUP_AUTO_INSTALL", "0")
-            .env_remove("CARGO");
+        command.arg(format!("+{toolchain}")).env("RUSTUP_AUTO_INSTALL", "0").env_remove("CARGO");
         self.command(command, args)
     }
 
     fn command<const N: usize>(&self, mut command: Command, args: [&str; N]) -> Command {
-        command
-            .args(args)
-            .current_dir(&self.root)
-            .env("CARGO_TARGET_DIR", &self.target);
+        command.args(args).current_dir(&self.root).env("CARGO_TARGET_DIR", &self.target);
         // What `cargo run` said about this program is no business of its children.
         for (key, _) in env::vars_os() {
             if is_about_this_run(&key.to_string_lossy()) {
@@ -72,9 +63,7 @@ impl Workspace {
 
 /// Whether `cargo run` sets this variable to describe the program that it runs.
 fn is_about_this_run(key: &str) -> bool {
-    key.starts_with("CARGO_PKG_")
-        || key.starts_with("CARGO_MANIFEST_")
-        || key == "CARGO_PRIMARY_PACKAGE"
+    key.starts_with("CARGO_PKG_") || key.starts_with("CARGO_MANIFEST_") || key == "CARGO_PRIMARY_PACKAGE"
 }
 
 /// Adds rustc flags to those that the user has set.
@@ -90,17 +79,40 @@ fn joined_rustflags(
     plain: Option<String>,
     flags: &[&str],
 ) -> (&'static str, String) {
-    let (key, separator, start) = match (encoded, plain) {
-        (Some(encoded), _) => ("CARGO_ENCODED_RUSTFLAGS", "\x1f", Some(encoded)),
-        (None, plain) => ("RUSTFLAGS", " ", plain),
+    let (key, separator, start) = match encoded {
+        Some(encoded) => ("CARGO_ENCODED_RUSTFLAGS", "\x1f", Some(encoded)),
+        None => ("RUSTFLAGS", " ", plain),
     };
-    let all: Vec<&str> = start
-        .as_deref()
-        .into_iter()
-        .chain(flags.iter().copied())
-        .flat_map(|flag| flag.split(' ').filter(|_| separator == " ").chain(
-            Some(flag).filter(|_| separator != " "),
-        ))
-        .collect();
-    (key, all.join(separator))
+    let added = flags.join(separator);
+    match start {
+        Some(start) => (key, start + separator + &added),
+        None => (key, added),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_are_added_to_the_users() {
+        let flags = ["--cfg", "model"];
+        let text = |text: &str| Some(text.to_string());
+        assert_eq!(joined_rustflags(None, None, &flags), ("RUSTFLAGS", "--cfg model".to_string()));
+        assert_eq!(
+            joined_rustflags(None, text("-C debuginfo=0"), &flags),
+            ("RUSTFLAGS", "-C debuginfo=0 --cfg model".to_string())
+        );
+        assert_eq!(
+            joined_rustflags(text("-C\x1fdebuginfo=0"), text("-g"), &flags),
+            ("CARGO_ENCODED_RUSTFLAGS", "-C\x1fdebuginfo=0\x1f--cfg\x1fmodel".to_string())
+        );
+    }
+
+    #[test]
+    fn the_root_holds_the_workspaces_manifest() {
+        let manifest = Workspace::find().root().join("Cargo.toml");
+        let text = std::fs::read_to_string(manifest).unwrap();
+        assert!(text.contains("[workspace]"));
+    }
 }

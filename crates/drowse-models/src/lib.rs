@@ -1,1 +1,123 @@
-//! stub
+//! helper crate (doc to come)
+
+use drowse_sleep::{Jec, LatchWord, Policy};
+use drowse_sync::cell::UnsafeCell;
+
+/// Sleepy after the first empty search, asleep after the second: the shortest way to bed.
+pub const EAGER: Policy = Policy { rounds_until_sleepy: 0, spins_per_round: 0 };
+
+/// The protocol with a jobs event counter of two bits, which comes round after two posts.
+pub type SmallJec = Jec<2>;
+
+/// Something that one thread writes and another takes, with nothing of its own to order the two. Loom fails the
+/// model if nothing else orders them either; we do if it is taken twice, or before it is there.
+#[derive(Debug)]
+pub struct Parcel(UnsafeCell<Option<u32>>);
+
+// SAFETY: it is not, that is the point: the models show that each access comes before or after every other.
+unsafe impl Sync for Parcel {}
+
+impl Parcel {
+    /// A parcel with nothing in it.
+    #[allow(clippy::new_without_default)]
+    pub fn empty() -> Self {
+        Self(UnsafeCell::new(None))
+    }
+
+    /// A parcel with a value in it.
+    pub fn of(value: u32) -> Self {
+        Self(UnsafeCell::new(Some(value)))
+    }
+
+    /// Puts a value in.
+    pub fn put(&self, value: u32) {
+        // SAFETY: loom checks that no other access is under way.
+        let old = self.0.with_mut(|slot| unsafe { (*slot).replace(value) });
+        assert_eq!(old, None, "the parcel was full");
+    }
+
+    /// Takes the value out.
+    pub fn take(&self) -> u32 {
+        // SAFETY: as above.
+        self.0.with_mut(|slot| unsafe { (*slot).take() }).expect("the parcel was empty")
+    }
+}
+
+/// Where the workers of a model look for jobs.
+pub trait Board {
+    /// What they find.
+    type Job;
+
+    /// Takes a job, from wherever this worker may.
+    fn find(&self, worker: usize) -> Option<Self::Job>;
+
+    /// Whether there is a job that only a worker which looks for it will run.
+    fn has_injected(&self, worker: usize) -> bool;
+
+    /// Whether there is a job that anyone may take.
+    fn work_visible(&self) -> bool;
+
+    /// Runs a job.
+    fn run(&self, worker: usize, job: Self::Job);
+}
+
+/// The loop of a worker that waits for a latch: what `WorkerThread::wait_until` does in the engine.
+pub fn wait_until<B: Board>(jec: &SmallJec, worker: usize, latch: &LatchWord, board: &B) {
+    while !latch.probe() {
+        let mut idle = jec.start_looking(worker);
+        let mut found = None;
+        while found.is_none() && !latch.probe() {
+            found = board.find(worker);
+            if found.is_none() {
+                jec.no_work_found(&mut idle, latch, || board.has_injected(worker));
+            }
+        }
+        jec.stop_looking(idle, || board.work_visible());
+        if let Some(job) = found {
+            board.run(worker, job);
+        }
+    }
+}
+
+/// Sets a worker's latch, and wakes the worker if it sleeps on it.
+pub fn set_latch(jec: &SmallJec, worker: usize, latch: &LatchWord) {
+    // SAFETY: the latch is borrowed, so it is alive.
+    if unsafe { LatchWord::set(latch) } {
+        jec.wake_worker(worker);
+    }
+}
+
+/// Demands that nobody is counted as inactive or asleep: all workers have come to an end.
+pub fn assert_nobody_counted(jec: &SmallJec) {
+    assert_eq!((jec.inactive(), jec.sleeping()), (0, 0), "inactive and sleeping, with all workers gone");
+}
+
+#[cfg(drowse_loom)]
+mod explore {
+    /// Checks `model` in every interleaving and with every value that a weak memory may show.
+    pub fn every_interleaving(model: impl Fn() + Sync + Send + 'static) {
+        explore(None, model);
+    }
+
+    /// As [`every_interleaving`], but only with up to so many preemptions: switches away from a thread that
+    /// could have gone on.
+    pub fn with_preemptions(bound: usize, model: impl Fn() + Sync + Send + 'static) {
+        explore(Some(bound), model);
+    }
+
+    fn explore(bound: Option<usize>, model: impl Fn() + Sync + Send + 'static) {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = bound;
+        builder.max_branches = 10_000;
+        let n = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let m = n.clone();
+        let t = std::time::Instant::now();
+        builder.check(move || {
+            m.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            model()
+        });
+        eprintln!("STAT {:?} iterations {:?} {:?}", std::thread::current().name(), n, t.elapsed());
+    }
+}
+#[cfg(drowse_loom)]
+pub use explore::{every_interleaving, with_preemptions};

@@ -114,6 +114,18 @@ impl LatchWord {
         old == SLEEPING
     }
 
+    /// What freeing the latch is to a model: loom fails it if some access does not come before this one.
+    ///
+    /// # Safety
+    ///
+    /// `this` must be alive, and the latch not be used again.
+    #[cfg(drowse_loom)]
+    #[doc(hidden)]
+    pub unsafe fn free(this: *mut Self) {
+        // SAFETY: the caller's promise; loom checks it.
+        unsafe { (*this).state.with_mut(|state| *state = u32::MAX) }
+    }
+
     /// One transition of the owner. A failure can only mean SET.
     fn step(&self, from: u32, to: u32, ordering: Ordering) -> bool {
         if mutant::active("latch/owner-overwrites") {

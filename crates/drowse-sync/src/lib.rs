@@ -31,7 +31,7 @@ mod wait_word;
 
 pub use backend::{Arc, Condvar, Mutex, MutexGuard, OnceLock, atomic, cell, hint, thread};
 pub use cores::core_count;
-pub use fence::{full_fence, swap_fenced};
+pub use fence::{full_fence, heavy_fence, light_fence, prepare_fences};
 pub use padded::CachePadded;
 pub use queue::Queue;
 pub use seed::random_seed;

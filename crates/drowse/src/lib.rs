@@ -62,9 +62,6 @@ pub use api::{
     scope_fifo, spawn, spawn_broadcast, spawn_fifo, yield_local, yield_now,
 };
 
-/// The parts that drowse's models examine. Not there in a normal build.
 #[cfg(any(drowse_loom, drowse_shuttle))]
 #[doc(hidden)]
-pub mod model {
-    pub use crate::deque;
-}
+pub mod model;

@@ -21,17 +21,10 @@ impl Capture {
     /// An empty capture. Its file has already lost its name, so nothing is left behind.
     pub(crate) fn new() -> io::Result<Self> {
         let path = fresh_path();
-        let writer = OpenOptions::new()
-            .append(true)
-            .create_new(true)
-            .open(&path)?;
+        let writer = OpenOptions::new().append(true).create_new(true).open(&path)?;
         let reader = File::open(&path)?;
         fs::remove_file(&path)?;
-        Ok(Self {
-            writer,
-            reader,
-            bytes: Vec::new(),
-        })
+        Ok(Self { writer, reader, bytes: Vec::new() })
     }
 
     /// A stream for a child to write to. Streams of one capture append to one another.

@@ -19,9 +19,11 @@ mod posix {
     const SIGKILL: i32 = 9;
     const SIGTERM: i32 = 15;
     /// `SIG_DFL`: the signal's default action.
-    const DEFAULT_ACTION: usize = 0;
+    const DEFAULT: usize = 0;
+    /// `SIG_IGN`: the signal is ignored.
+    const IGNORED: usize = 1;
 
-    // SAFETY: these are the signatures of POSIX's functions in the C library that std itself links, with
+    // Why `safe` is true: these are the signatures of POSIX's functions in the C library that std itself links, with
     // pid_t as i32 and the handler of `signal` as the address it is. None of them reads or writes our memory.
     unsafe extern "C" {
         safe fn kill(pid: i32, signal: i32) -> i32;
@@ -52,11 +54,9 @@ mod posix {
     /// Has signals passed on to the child's group until the registration is dropped.
     pub(crate) fn register(child: &Child) -> Registration {
         let id = group_of(child);
-        let free = GROUPS.iter().find(|place| {
-            place
-                .compare_exchange(0, id, Ordering::SeqCst, Ordering::SeqCst)
-                .is_ok()
-        });
+        let free = GROUPS
+            .iter()
+            .find(|place| place.compare_exchange(0, id, Ordering::SeqCst, Ordering::SeqCst).is_ok());
         Registration(free)
     }
 
@@ -74,7 +74,10 @@ mod posix {
     pub(crate) fn end_children_on_signal() {
         let handler: extern "C" fn(i32) = pass_on;
         for number in [SIGHUP, SIGINT, SIGTERM] {
-            signal(number, handler as usize);
+            if signal(number, handler as usize) == IGNORED {
+                // Who started us, nohup for one, wants it so.
+                signal(number, IGNORED);
+            }
         }
     }
 
@@ -86,7 +89,7 @@ mod posix {
                 kill(-group, SIGTERM);
             }
         }
-        signal(number, DEFAULT_ACTION);
+        signal(number, DEFAULT);
         raise(number);
     }
 

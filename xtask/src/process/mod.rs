@@ -3,7 +3,9 @@
 mod capture;
 mod group;
 
+use std::fmt;
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -51,12 +53,7 @@ pub(crate) struct Finished {
 impl Job {
     /// A job that ends `command` when it has run for `limit`.
     pub(crate) fn new(command: Command, limit: Duration) -> Self {
-        Self {
-            command,
-            limit,
-            echo: false,
-            apart: false,
-        }
+        Self { command, limit, echo: false, apart: false }
     }
 
     /// Also passes the output on as it comes.
@@ -76,10 +73,7 @@ impl Job {
         let mut output = Capture::new()?;
         let mut stdout = Capture::new()?;
         let first = if self.apart { &stdout } else { &output };
-        self.command
-            .stdin(Stdio::null())
-            .stdout(first.stdio()?)
-            .stderr(output.stdio()?);
+        self.command.stdin(Stdio::null()).stdout(first.stdio()?).stderr(output.stdio()?);
         group::lead_own_group(&mut self.command);
 
         let started = Instant::now();
@@ -109,6 +103,19 @@ impl Job {
     }
 }
 
+impl fmt::Display for Job {
+    /// The command line, without the program's directory.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let program = Path::new(self.command.get_program());
+        let name = program.file_name().unwrap_or(program.as_os_str());
+        write!(f, "`{}", name.to_string_lossy())?;
+        for arg in self.command.get_args() {
+            write!(f, " {}", arg.to_string_lossy())?;
+        }
+        f.write_str("`")
+    }
+}
+
 impl Finished {
     /// Whether it ended by itself with exit code 0.
     pub(crate) fn succeeded(&self) -> bool {
@@ -132,11 +139,8 @@ impl Finished {
 fn last_words(output: &str) -> &str {
     let mut lines = output.lines().rev().map(str::trim);
     // libtest names a test that is still running after a minute, and only then.
-    let slow = lines
-        .clone()
-        .find(|line| line.contains("has been running for over"));
-    slow.or_else(|| lines.find(|line| !line.is_empty()))
-        .unwrap_or("(none)")
+    let slow = lines.clone().find(|line| line.contains("has been running for over"));
+    slow.or_else(|| lines.find(|line| !line.is_empty())).unwrap_or("(none)")
 }
 
 /// Reads what the child has written since the last call, and shows it if asked to.

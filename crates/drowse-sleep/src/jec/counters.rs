@@ -103,12 +103,12 @@ impl<const JEC_BITS: u32> Counters<JEC_BITS> {
         Snapshot(old.0 - ONE_INACTIVE)
     }
 
-    /// A worker gets sleepy: makes the JEC even, and returns it.
-    pub(crate) fn announce_sleepy(&self) -> JobsEvent {
+    /// A worker gets sleepy: makes the JEC even. Returns the counters after that.
+    pub(crate) fn announce_sleepy(&self) -> Snapshot<JEC_BITS> {
         if mutant::active("jec/parity-of-002") {
-            return self.flip_if(Snapshot::is_sleepy).jobs_event();
+            return self.flip_if(Snapshot::is_sleepy);
         }
-        self.flip_if(|seen| !seen.is_sleepy()).jobs_event()
+        self.flip_if(|seen| !seen.is_sleepy())
     }
 
     /// Work was posted: makes the JEC odd. Returns the counters after that.

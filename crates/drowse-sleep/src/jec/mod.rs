@@ -3,8 +3,8 @@
 mod counters;
 
 use crate::{LatchWord, Policy, Sleepers, sleepers::Claim};
-use counters::{Counters, JobsEvent};
-use drowse_sync::{CachePadded, full_fence, hint, mutant};
+use counters::{Counters, JobsEvent, Snapshot};
+use drowse_sync::{CachePadded, full_fence, heavy_fence, hint, light_fence, mutant};
 
 pub use counters::MAX_WORKERS;
 
@@ -68,19 +68,20 @@ impl<const JEC_BITS: u32> Jec<JEC_BITS> {
     pub fn stop_looking(&self, _idle: IdleState, work_visible: impl FnOnce() -> bool) {
         let now = self.counters.sub_inactive();
         if now.sleeping() > 0 && now.awake_idle() == 0 {
-            self.pass_the_baton(work_visible);
+            // We are active ourselves by now.
+            self.pass_the_baton(self.active(now) > 1, work_visible);
         }
     }
 
     #[cold]
-    fn pass_the_baton(&self, work_visible: impl FnOnce() -> bool) {
+    fn pass_the_baton(&self, others_active: bool, work_visible: impl FnOnce() -> bool) {
         if mutant::active("jec/no-baton") {
             return;
         }
-        // ORDERING: pairs with the fence between a job's publication and `post`. Either that post saw us
-        // gone from the idle, and woke somebody, or we see its job now.
+        // ORDERING: pairs with the fence of a post. Either that post saw us gone from the idle, and woke somebody, or
+        // we see its job now.
         if !mutant::active("jec/no-baton-fence") {
-            full_fence();
+            Self::fence_against_posts(others_active);
         }
         // WAKE: the others sleep and nobody searches. If there is work, one of them must wake for it.
         if work_visible() {
@@ -104,15 +105,34 @@ impl<const JEC_BITS: u32> Jec<JEC_BITS> {
             }
             idle.rounds += 1;
         } else if idle.rounds == self.policy.rounds_until_sleepy {
-            idle.remembered = self.counters.announce_sleepy();
-            // ORDERING: pairs with the fence between a job's publication and `post`. Either that post sees
-            // the JEC even, and makes it odd, or our next search sees its job.
+            let now = self.counters.announce_sleepy();
+            idle.remembered = now.jobs_event();
+            // ORDERING: pairs with the fence of a post. Either that post sees the JEC even, and makes it odd, or our next
+            // search sees its job.
             if !mutant::active("jec/no-announce-fence") {
-                full_fence();
+                Self::fence_against_posts(self.active(now) > 0);
             }
             idle.rounds += 1;
         } else {
             self.sleep(idle, latch, has_injected);
+        }
+    }
+
+    /// How many workers run jobs.
+    fn active(&self, now: Snapshot<JEC_BITS>) -> usize {
+        self.sleepers.count() - now.inactive()
+    }
+
+    /// The other half of the fences in `post` and `post_injected`.
+    ///
+    /// A post from outside has executed a full fence, and a full one of ours will do. A post of another worker's has executed a
+    /// light one, which takes a heavy one; but a worker that our last look at the counters showed inactive must
+    /// change them before it can post, and will see there what we have to say.
+    fn fence_against_posts(others_active: bool) {
+        if others_active {
+            heavy_fence();
+        } else {
+            full_fence();
         }
     }
 
@@ -160,27 +180,36 @@ impl<const JEC_BITS: u32> Jec<JEC_BITS> {
         false
     }
 
-    /// New work for anyone: `jobs` jobs were published. Wakes as many workers as it takes.
+    /// New work for anyone: `jobs` jobs were published by a worker. Wakes as many workers as it takes.
     ///
-    /// The caller must have executed a full fence between publishing the jobs and this call; pushing
-    /// with [`swap_fenced`](drowse_sync::swap_fenced) is one. `queue_was_empty` tells whether these jobs
-    /// found their queue empty; it is asked only when somebody sleeps.
+    /// `queue_was_empty` tells whether these jobs found their queue empty; it is asked only when somebody sleeps.
     ///
-    /// When nobody sleeps or is sleepy, this is one load and one branch.
+    /// When nobody sleeps or is sleepy, this is a [light fence](drowse_sync::light_fence), one load and one branch. Where
+    /// [`prepare_fences`](drowse_sync::prepare_fences) said that there are none, the caller must have executed a full fence
+    /// since it published the jobs.
     #[inline(always)]
     pub fn post(&self, jobs: usize, queue_was_empty: impl FnOnce() -> bool) {
+        // ORDERING: pairs with `fence_against_posts`.
+        if !mutant::active("jec/no-local-post-fence") {
+            light_fence();
+        }
+        self.look_and_wake(jobs, queue_was_empty);
+    }
+
+    #[inline(always)]
+    fn look_and_wake(&self, jobs: usize, queue_was_empty: impl FnOnce() -> bool) {
         if !self.counters.load().is_quiet() {
             self.post_cold(jobs, queue_was_empty);
         }
     }
 
-    /// As [`post`](Self::post), for jobs in the injector: executes the fence itself.
+    /// As [`post`](Self::post), for jobs that a thread which is no worker put into the injector.
     pub fn post_injected(&self, jobs: usize, queue_was_empty: impl FnOnce() -> bool) {
         // ORDERING: pairs with the fences in `no_work_found`, `commit` and `pass_the_baton`.
         if !mutant::active("jec/no-post-fence") {
             full_fence();
         }
-        self.post(jobs, queue_was_empty);
+        self.look_and_wake(jobs, queue_was_empty);
     }
 
     #[cold]

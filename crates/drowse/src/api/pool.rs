@@ -7,6 +7,7 @@ use super::{BroadcastContext, Scope, ScopeFifo, Yield};
 use crate::engine::{Registry, WorkerThread};
 use drowse_sync::Arc;
 use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 
 /// A pool of worker threads, apart from the global one. Made by a [`ThreadPoolBuilder`](crate::ThreadPoolBuilder).
 ///
@@ -249,6 +250,10 @@ impl ThreadPool {
         self.registry.current_worker().map(|worker| Yield::from_run(worker.run_one_local()))
     }
 }
+
+/// A panic in a job leaves the pool as it was.
+impl UnwindSafe for ThreadPool {}
+impl RefUnwindSafe for ThreadPool {}
 
 impl Drop for ThreadPool {
     fn drop(&mut self) {

@@ -21,7 +21,10 @@ impl<T> Buffer<T> {
         self.slots.len()
     }
 
-    #[inline(always)]
+    pub(super) fn slots(&self) -> &[AtomicPtr<T>] {
+        &self.slots
+    }
+
     pub(super) fn slot(&self, index: isize) -> &AtomicPtr<T> {
         let wrapped = index as usize & (self.slots.len() - 1);
         // SAFETY: the length is a power of two, so the masked index is below it.

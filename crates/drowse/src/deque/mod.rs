@@ -1,29 +1,49 @@
 //! The work-stealing deque: one owner pushes and pops at the bottom, any number of thieves steal at the top.
 //!
-//! A growable Chase-Lev deque of one-word items, in a lean form:
+//! Growable, of one-word items, and split in two, so that the owner pays for sharing only when somebody shares:
+//!
+//! ```text
+//!     top                split                claim        bottom
+//!      v                   v                    v             v
+//!      | public: anyone    | being published    | private: the owner's, for now |
+//!      | takes, by CAS     | by a thief         | pushes and pops without fence |
+//! ```
+//!
+//! - **The owner** pushes and pops at `bottom`. A pop stores `bottom`, then reads `claim`: if the item
+//!   is not below it, it is the owner's without further ado. No fence, no compare-and-swap.
+//! - **A thief** takes from the public part. If that is empty and the private part is not, it *publishes* half of the
+//!   private part, without the owner's help: raises `claim`, executes a heavy fence, and reads `bottom`. So
+//!   every item can be stolen at any time, whatever the owner does meanwhile.
+//! - **Where they meet**, in the public part, they follow Chase and Lev, with `split` as the thieves' `bottom`.
+//!
+//! Other properties:
 //!
 //! - **One compare a push.** The owner keeps a `limit` below which it knows there is room, and looks at
 //!   the thieves' end only when it reaches it.
 //! - **One branch to take back.** [`Owner::take_back`] asks the one question a `join` has: is what I pushed
 //!   still the newest, and still mine?
+//! - **No heavy fence?** On a system that has none the owner goes the slow way every time: `limit` and `claim` send it
+//!   there, so that the fast way need not ask.
 //! - **No epochs.** A buffer that was outgrown is kept until the deque goes. All of them together are
 //!   smaller than the current one, and a slow thief can never read freed memory.
-//! - **A fenced push.** Publishing an item is a full fence, so that a sleep protocol which looks at its
-//!   counters after a push can rely on it. It costs nothing measurable, see the decision page.
 //!
 //! # Notes on memory ordering
 //!
-//! Items live at indices `top..bottom`, which only grow over time but for the owner's own pops. What keeps
-//! an item from being taken twice:
+//! Three handshakes keep an item from being taken twice. In each, both sides write, fence, and read:
 //!
-//! - Two thieves, or a thief and the owner at the last item, race for `top` with a compare-and-swap.
-//! - For an item that is *not* the last, the owner takes it without one. It first lowers `bottom`, then
-//!   (full fence) reads `top`; a thief first reads `top`, then (full fence) reads `bottom`. Whichever fence
-//!   comes second sees the other's move: either the thief sees the lowered `bottom` and leaves the item
-//!   alone, or the owner sees that `top` has come up to it and joins the race.
+//! 1. *Owner's pop against a publication.* Owner: `bottom` down, light fence, read `claim`. Thief: `claim` up, heavy
+//!    fence, read `bottom`. Whichever fence comes second sees the other's move: either the owner sees the claim and
+//!    goes the slow way, or the thief sees the lowered `bottom` and publishes only what is below.
+//! 2. *Owner's pop of a public item against a steal.* Owner: `split` down, full fence, read `top`. Thief: read `top`, full
+//!    fence, read `split`. Either the thief sees the lowered `split` and leaves the item alone, or the owner sees that
+//!    `top` has come up to it, and both race for it.
+//! 3. *Two thieves, or a thief and the owner at the last public item*: a compare-and-swap of `top`.
 //!
-//! What makes an item's contents visible to a thief is the release of every store to `bottom` and the acquire
-//! of the thief's load of it.
+//! `split` and `claim` are written under a lock, by the owner going the slow way and by publishing thieves. Outside a publication
+//! they are equal.
+//!
+//! What makes an item's contents visible to a thief is the release of every store to `bottom` and to `split`, and the acquire
+//! of the loads.
 
 mod buffer;
 mod owner;
@@ -31,7 +51,7 @@ mod stealer;
 
 use buffer::Buffer;
 use drowse_sync::atomic::{AtomicIsize, AtomicPtr, Ordering};
-use drowse_sync::{Arc, CachePadded, Mutex};
+use drowse_sync::{Arc, CachePadded, Mutex, prepare_fences};
 use std::ptr::NonNull;
 
 pub use owner::Owner;
@@ -39,7 +59,12 @@ pub use stealer::{Steal, Stealer};
 
 /// A new, empty deque. `capacity`, a power of two, is where it starts; it grows as needed.
 pub fn new<T>(capacity: usize) -> (Owner<T>, Stealer<T>) {
-    let shared = Arc::new(Shared::new(capacity));
+    with_fences(capacity, prepare_fences())
+}
+
+/// As `new`, on a system that has lopsided fences, or does as if it had none.
+fn with_fences<T>(capacity: usize, lopsided_fences: bool) -> (Owner<T>, Stealer<T>) {
+    let shared = Arc::new(Shared::new(capacity, lopsided_fences));
     (Owner::new(Arc::clone(&shared)), Stealer::new(shared))
 }
 
@@ -48,35 +73,63 @@ pub fn new<T>(capacity: usize) -> (Owner<T>, Stealer<T>) {
 struct Shared<T> {
     /// One past the newest item. Written by the owner alone.
     bottom: CachePadded<AtomicIsize>,
-    /// The oldest item. Moved up by whoever takes it.
-    top: CachePadded<AtomicIsize>,
-    /// Where the items are: the newest of `buffers`.
-    buffer: AtomicPtr<Buffer<T>>,
-    /// Every buffer there ever was.
-    buffers: Mutex<Vec<NonNull<Buffer<T>>>>,
+    /// What thieves write.
+    public: CachePadded<Public<T>>,
+    /// Whether light and heavy fences can be had.
+    lopsided_fences: bool,
 }
 
-// SAFETY: the pointers in `buffers` own their buffers, which are made of atomics; the items are plain words to
+#[derive(Debug)]
+struct Public<T> {
+    /// The oldest item. Moved up by whoever takes it, and never down.
+    top: AtomicIsize,
+    /// One past the newest item that thieves may take. Written under the lock.
+    split: AtomicIsize,
+    /// One past the newest item that the owner may not take without looking. Written under the lock. Above all items, for
+    /// ever, if there are no lopsided fences.
+    claim: AtomicIsize,
+    /// Where the items are: the newest of the buffers. Written by the owner.
+    buffer: AtomicPtr<Buffer<T>>,
+    /// Every buffer there ever was.
+    lock: Mutex<Vec<NonNull<Buffer<T>>>>,
+}
+
+// SAFETY: the pointers in the list own their buffers, which are made of atomics; the items are plain words to
 // the deque, and sending them is a matter between those who push and those who take.
 unsafe impl<T> Send for Shared<T> {}
-// SAFETY: as above; `bottom`, `top`, `buffer` and the slots are atomics, the list is locked.
+// SAFETY: as above; everything is atomic, but for the list, which is locked.
 unsafe impl<T> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
-    fn new(capacity: usize) -> Self {
+    fn new(capacity: usize, lopsided_fences: bool) -> Self {
         let first = Buffer::leak(capacity);
         Self {
             bottom: CachePadded::new(AtomicIsize::new(0)),
-            top: CachePadded::new(AtomicIsize::new(0)),
-            buffer: AtomicPtr::new(first.as_ptr()),
-            buffers: Mutex::new(vec![first]),
+            public: CachePadded::new(Public {
+                top: AtomicIsize::new(0),
+                split: AtomicIsize::new(0),
+                claim: AtomicIsize::new(if lopsided_fences { 0 } else { isize::MAX }),
+                buffer: AtomicPtr::new(first.as_ptr()),
+                lock: Mutex::new(vec![first]),
+            }),
+            lopsided_fences,
+        }
+    }
+
+    /// Sets where the public part ends. Only with the lock held.
+    fn set_split(&self, split: isize) {
+        // ORDERING: release passes on to thieves, which acquire `split`, what the holder of the lock knows of the items below.
+        self.public.split.store(split, Ordering::Release);
+        if self.lopsided_fences {
+            // ORDERING: relaxed; the owner is the one who reads it, and goes by the lock if in doubt.
+            self.public.claim.store(split, Ordering::Relaxed);
         }
     }
 
     /// Whether there seems to be nothing to take. Exact for what happened before.
     fn is_empty(&self) -> bool {
         // ORDERING: relaxed; a look, whose caller brings its own fence where it needs one.
-        let top = self.top.load(Ordering::Relaxed);
+        let top = self.public.top.load(Ordering::Relaxed);
         // ORDERING: as above.
         let bottom = self.bottom.load(Ordering::Relaxed);
         bottom <= top
@@ -85,10 +138,13 @@ impl<T> Shared<T> {
 
 impl<T> Drop for Shared<T> {
     fn drop(&mut self) {
-        for buffer in self.buffers.lock().drain(..) {
-            // SAFETY: `buffers` owns what `Buffer::leak` leaked, each once; with the last handle gone
+        for buffer in self.public.lock.lock().drain(..) {
+            // SAFETY: the list owns what `Buffer::leak` leaked, each once; with the last handle gone
             // nobody holds a pointer into any of them.
             drop(unsafe { Box::from_raw(buffer.as_ptr()) });
         }
     }
 }
+
+#[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]
+mod tests;

@@ -2,7 +2,7 @@
 
 use super::{Buffer, Shared};
 use drowse_sync::atomic::{AtomicPtr, Ordering};
-use drowse_sync::{Arc, mutant, swap_fenced};
+use drowse_sync::{Arc, full_fence, light_fence, mutant};
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
@@ -12,7 +12,10 @@ pub struct Owner<T> {
     shared: Arc<Shared<T>>,
     /// The current buffer, for whose address the owner need not ask.
     buffer: Cell<NonNull<Buffer<T>>>,
-    /// While `bottom` is below this, there is room.
+    /// Its slots, and their number less one.
+    slots: Cell<NonNull<AtomicPtr<T>>>,
+    mask: Cell<usize>,
+    /// While `bottom` is below this, there is room, and a push can go the fast way.
     limit: Cell<isize>,
 }
 
@@ -22,73 +25,102 @@ unsafe impl<T> Send for Owner<T> {}
 impl<T> Owner<T> {
     pub(super) fn new(shared: Arc<Shared<T>>) -> Self {
         // ORDERING: relaxed; nobody else has the deque yet.
-        let buffer = NonNull::new(shared.buffer.load(Ordering::Relaxed)).expect("a deque has a buffer");
-        let owner = Self { shared, buffer: Cell::new(buffer), limit: Cell::new(0) };
-        owner.limit.set(owner.buffer().capacity() as isize);
+        let buffer =
+            NonNull::new(shared.public.buffer.load(Ordering::Relaxed)).expect("a deque has a buffer");
+        let owner = Self {
+            shared,
+            buffer: Cell::new(buffer),
+            slots: Cell::new(NonNull::dangling()),
+            mask: Cell::new(0),
+            limit: Cell::new(0),
+        };
+        owner.use_buffer(buffer);
+        owner.set_limit(0);
         owner
     }
 
-    /// Adds the newest item. A full fence follows its publication.
+    /// Adds the newest item.
+    ///
+    /// Whoever looks for sleepers next needs no more than a light fence for it: if the system has none, the push ends with
+    /// a full one.
     #[inline(always)]
     pub fn push(&self, item: NonNull<T>) {
         let bottom = self.bottom();
         if bottom >= self.limit.get() {
-            self.make_room(bottom);
+            return self.push_slow(bottom, item);
         }
+        self.push_at(bottom, item);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn push_slow(&self, bottom: isize, item: NonNull<T>) {
+        self.make_room(bottom);
+        self.push_at(bottom, item);
+        if !self.shared.lopsided_fences {
+            // ORDERING: in the place of the light fence, see `push`.
+            full_fence();
+        }
+    }
+
+    #[inline(always)]
+    fn push_at(&self, bottom: isize, item: NonNull<T>) {
         // ORDERING: relaxed; published by the release of `bottom`.
         self.slot(bottom).store(item.as_ptr(), Ordering::Relaxed);
         if mutant::active("deque/push-relaxed") {
             // ORDERING: a mutant's, too weak.
             self.shared.bottom.store(bottom + 1, Ordering::Relaxed);
-            return;
+        } else {
+            self.set_bottom(bottom + 1);
         }
-        // ORDERING: releases the item and its slot to thieves, which acquire `bottom`; the fence is for the sleep
-        // protocol, whose counters the caller reads next.
-        swap_fenced(&self.shared.bottom, bottom + 1);
     }
 
     /// Takes the newest item.
     pub fn pop(&self) -> Option<NonNull<T>> {
         // ORDERING: relaxed; `top` never falls, so what looks empty to the owner is.
-        if self.bottom() <= self.shared.top.load(Ordering::Relaxed) {
+        if self.bottom() <= self.shared.public.top.load(Ordering::Relaxed) {
             return None;
         }
-        let (bottom, top) = self.lower_bottom();
-        // ORDERING: relaxed; the owner wrote the slot itself.
-        let item = NonNull::new(self.slot(bottom).load(Ordering::Relaxed));
-        if top < bottom || self.settle(bottom, top) { item } else { None }
+        let bottom = self.bottom() - 1;
+        if self.lower_bottom(bottom) <= bottom || self.pop_public(bottom) {
+            // ORDERING: relaxed; the owner wrote the slot itself.
+            NonNull::new(self.slot(bottom).load(Ordering::Relaxed))
+        } else {
+            None
+        }
     }
 
     /// Takes `item` back if it is still here and still the newest; otherwise changes nothing.
     #[inline(always)]
     #[must_use]
     pub fn take_back(&self, item: NonNull<T>) -> bool {
+        let bottom = self.bottom() - 1;
         // ORDERING: relaxed; the owner wrote the slot itself. If the deque is empty the slot is stale, and
-        // `top` tells.
-        let newest = self.slot(self.bottom() - 1).load(Ordering::Relaxed);
-        let (bottom, top) = self.lower_bottom();
-        // One branch for both questions. Bitwise, so that it stays one.
-        let is_it = ptr::eq(newest, item.as_ptr());
-        if is_it & (top < bottom) {
+        // `claim` tells.
+        let newest = self.slot(bottom).load(Ordering::Relaxed);
+        let claim = self.lower_bottom(bottom);
+        // All zeros if this is the item; a sign bit if it is below the claim. Together one branch, not two.
+        let other = newest.addr() ^ item.as_ptr().addr();
+        if other as isize | ((bottom - claim) >> (isize::BITS - 1)) == 0 {
             return true;
         }
-        self.take_back_cold(is_it, bottom, top)
+        self.take_back_cold(other == 0, bottom)
     }
 
     #[cold]
     #[inline(never)]
-    fn take_back_cold(&self, is_it: bool, bottom: isize, top: isize) -> bool {
-        if is_it && top == bottom {
-            return self.settle(bottom, top);
+    fn take_back_cold(&self, is_it: bool, bottom: isize) -> bool {
+        if is_it {
+            return self.pop_public(bottom);
         }
-        self.raise_bottom(bottom);
+        self.set_bottom(bottom + 1);
         false
     }
 
     /// How many items there are. Thieves may have taken some of them by now.
     pub fn len(&self) -> usize {
         // ORDERING: relaxed; a number that is out of date at once.
-        let top = self.shared.top.load(Ordering::Relaxed);
+        let top = self.shared.public.top.load(Ordering::Relaxed);
         usize::try_from(self.bottom() - top).unwrap_or(0)
     }
 
@@ -104,67 +136,92 @@ impl<T> Owner<T> {
     }
 
     #[inline(always)]
-    fn slot(&self, index: isize) -> &AtomicPtr<T> {
-        self.buffer().slot(index)
+    fn set_bottom(&self, bottom: isize) {
+        // ORDERING: release, every time: a thief that acquires this value must see the items below it.
+        self.shared.bottom.store(bottom, Ordering::Release);
     }
 
     #[inline(always)]
+    fn slot(&self, index: isize) -> &AtomicPtr<T> {
+        // SAFETY: `use_buffer` keeps `slots` and `mask` those of the current buffer, which `shared` keeps alive; masked, the
+        // index is below the number of slots.
+        unsafe { self.slots.get().add(index as usize & self.mask.get()).as_ref() }
+    }
+
     fn buffer(&self) -> &Buffer<T> {
         // SAFETY: `shared` keeps every buffer until it goes, and we hold `shared`.
         unsafe { self.buffer.get().as_ref() }
     }
 
-    /// Withdraws the newest item from the thieves' sight and looks how far they are. Returns its index, and theirs.
+    fn use_buffer(&self, buffer: NonNull<Buffer<T>>) {
+        self.buffer.set(buffer);
+        self.slots.set(NonNull::from(self.buffer().slots()).cast());
+        self.mask.set(self.buffer().capacity() - 1);
+    }
+
+    /// Withdraws the newest item, at `bottom`, from the thieves' sight. Returns what they claim.
     #[inline(always)]
-    fn lower_bottom(&self) -> (isize, isize) {
-        let bottom = self.bottom() - 1;
-        if mutant::active("deque/pop-unfenced") {
-            // ORDERING: a mutant's, too weak.
-            self.shared.bottom.store(bottom, Ordering::Release);
-        } else {
-            // ORDERING: the fence pairs with the one in `Stealer::steal`; see the module's notes.
-            swap_fenced(&self.shared.bottom, bottom);
+    fn lower_bottom(&self, bottom: isize) -> isize {
+        self.set_bottom(bottom);
+        if !mutant::active("deque/pop-unfenced") {
+            // ORDERING: pairs with the heavy fence in `Stealer::publish`: handshake 1 of the module's notes.
+            light_fence();
+        }
+        // ORDERING: relaxed, after the fence. Below the claim, the lock decides.
+        self.shared.public.claim.load(Ordering::Relaxed)
+    }
+
+    /// The slow end of a pop: the item may be public, or gone. True if it is ours. If not, undoes the pop.
+    #[cold]
+    #[inline(never)]
+    fn pop_public(&self, bottom: isize) -> bool {
+        let public = &*self.shared.public;
+        // Waits for a publication that is under way.
+        let lock = public.lock.lock();
+        // ORDERING: relaxed; written under the lock.
+        if public.split.load(Ordering::Relaxed) <= bottom {
+            return true;
+        }
+        self.shared.set_split(bottom);
+        if !mutant::active("deque/pop-public-unfenced") {
+            // ORDERING: pairs with the fence in `Stealer::steal_public`: handshake 2 of the module's notes.
+            full_fence();
         }
         // ORDERING: relaxed, after the fence.
-        (bottom, self.shared.top.load(Ordering::Relaxed))
-    }
-
-    /// Shows the thieves again what `lower_bottom` hid, or what they took.
-    fn raise_bottom(&self, bottom: isize) {
-        // ORDERING: release, as every store to `bottom`: a thief that reads this value must see the items
-        // below it.
-        self.shared.bottom.store(bottom + 1, Ordering::Release);
-    }
-
-    /// The end of a pop that came down to the last item, or found none. True if the last item is ours.
-    fn settle(&self, bottom: isize, top: isize) -> bool {
+        let top = public.top.load(Ordering::Relaxed);
+        if top < bottom {
+            return true;
+        }
+        // The last public item, or none.
         let won = top == bottom
             && (mutant::active("deque/pop-last-without-race")
-                // ORDERING: acquire-release as for a thief; the order among the takers of one index is that
-                // of the changes of `top`.
-                || self
-                    .shared
-                    .top
-                    .compare_exchange(top, top + 1, Ordering::AcqRel, Ordering::Relaxed)
-                    .is_ok());
-        // Taken by us or by a thief, the index is used up: back to `bottom == top`.
-        self.raise_bottom(bottom);
+                // ORDERING: acquire-release as for a thief; the order among the takers of one index is that of the changes
+                // of `top`.
+                || public.top.compare_exchange(top, top + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok());
+        // Taken by us or by a thief, the index is used up: `top`, `split` and `bottom` meet behind it.
+        self.shared.set_split(bottom + 1);
+        self.set_bottom(bottom + 1);
+        drop(lock);
         won
     }
 
-    /// Called when `bottom` has reached the limit: looks how far the thieves are, and grows if that
-    /// is not far enough.
-    #[cold]
-    #[inline(never)]
+    /// Sees to it that there is room for an item at `bottom`: looks how far the thieves are, and grows if that is not far
+    /// enough.
     fn make_room(&self, bottom: isize) {
         // ORDERING: acquire pairs with the release of a thief's compare-and-swap: it has read the slot
         // that we are about to use again.
-        let top = self.shared.top.load(Ordering::Acquire);
+        let top = self.shared.public.top.load(Ordering::Acquire);
         let capacity = self.buffer().capacity() as isize;
         if bottom - top >= capacity {
             self.grow(top, bottom);
         }
-        self.limit.set(top + self.buffer().capacity() as isize);
+        self.set_limit(top);
+    }
+
+    /// Sets how far pushes can go the fast way, as long as the thieves are at `top` or beyond.
+    fn set_limit(&self, top: isize) {
+        let capacity = self.buffer().capacity() as isize;
+        self.limit.set(if self.shared.lopsided_fences { top + capacity } else { isize::MIN });
     }
 
     fn grow(&self, top: isize, bottom: isize) {
@@ -176,7 +233,8 @@ impl<T> Owner<T> {
             // ORDERING: relaxed; published by the release below.
             unsafe { bigger.as_ref() }.slot(index).store(item, Ordering::Relaxed);
         }
-        let mut buffers = self.shared.buffers.lock();
+        let public = &*self.shared.public;
+        let mut buffers = public.lock.lock();
         if mutant::active("deque/grow-frees-old") {
             let old = buffers.pop().expect("a deque has a buffer");
             // Poison rather than free, so that a model can tell: a thief that reads it takes nothing.
@@ -188,9 +246,9 @@ impl<T> Owner<T> {
         }
         buffers.push(bigger);
         drop(buffers);
-        self.buffer.set(bigger);
+        self.use_buffer(bigger);
         // ORDERING: release publishes the copied slots to thieves, which acquire the pointer. The old
         // buffer stays as it is: a thief that still reads it finds the same items at the same indices.
-        self.shared.buffer.store(bigger.as_ptr(), Ordering::Release);
+        public.buffer.store(bigger.as_ptr(), Ordering::Release);
     }
 }

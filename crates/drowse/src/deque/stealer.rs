@@ -2,7 +2,7 @@
 
 use super::Shared;
 use drowse_sync::atomic::Ordering;
-use drowse_sync::{Arc, full_fence, mutant};
+use drowse_sync::{Arc, full_fence, heavy_fence, mutant};
 use std::ptr::NonNull;
 
 /// The end that everyone else takes from.
@@ -13,13 +13,13 @@ pub struct Stealer<T> {
 
 /// What a thief got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Steal<T> {
+pub enum Steal<P> {
     /// There was nothing.
     Empty,
     /// Somebody else was quicker; there may be more.
     Retry,
     /// The oldest item.
-    Success(NonNull<T>),
+    Success(P),
 }
 
 impl<T> Stealer<T> {
@@ -33,33 +33,76 @@ impl<T> Stealer<T> {
     }
 
     /// Takes the oldest item.
-    pub fn steal(&self) -> Steal<T> {
+    pub fn steal(&self) -> Steal<NonNull<T>> {
         // Look before you leap: most victims are empty, and looking does not disturb their owner.
         if self.shared.is_empty() {
             return Steal::Empty;
         }
+        match self.steal_public() {
+            Steal::Empty if self.publish() => self.steal_public(),
+            outcome => outcome,
+        }
+    }
+
+    /// Takes the oldest public item.
+    fn steal_public(&self) -> Steal<NonNull<T>> {
+        let public = &*self.shared.public;
         // ORDERING: acquire pairs with the release of whoever moved `top` here.
-        let top = self.shared.top.load(Ordering::Acquire);
-        // ORDERING: pairs with the fence in `Owner::lower_bottom`; see the module's notes.
+        let top = public.top.load(Ordering::Acquire);
+        // ORDERING: pairs with the fence in `Owner::pop_public`: handshake 2 of the module's notes.
         if !mutant::active("deque/steal-unfenced") {
             full_fence();
         }
-        // ORDERING: acquire pairs with the release of the push: the item, its slot and its buffer are visible.
-        let bottom = self.shared.bottom.load(Ordering::Acquire);
-        if bottom <= top {
+        // ORDERING: acquire pairs with the release of the publication, which acquired that of the push: the item, its slot and
+        // its buffer are visible.
+        if public.split.load(Ordering::Acquire) <= top {
             return Steal::Empty;
         }
         // ORDERING: acquire pairs with the release in `grow`: the copied slots are visible.
-        let buffer = self.shared.buffer.load(Ordering::Acquire);
+        let buffer = public.buffer.load(Ordering::Acquire);
         // SAFETY: buffers live as long as `shared`, which we hold.
-        // ORDERING: relaxed; made visible by the acquire of `bottom`. If the slot was used again since,
+        // ORDERING: relaxed; made visible by the acquire of `split`. If the slot was used again since,
         // `top` has moved and the exchange below fails.
         let item = unsafe { (*buffer).slot(top).load(Ordering::Relaxed) };
         // ORDERING: release, so that the owner which acquires `top` to use this slot again does so after we read it;
         // acquire, so that what the next thief reads comes after.
-        match self.shared.top.compare_exchange(top, top + 1, Ordering::AcqRel, Ordering::Relaxed) {
+        match public.top.compare_exchange(top, top + 1, Ordering::AcqRel, Ordering::Relaxed) {
             Ok(_) => NonNull::new(item).map_or(Steal::Empty, Steal::Success),
             Err(_) => Steal::Retry,
         }
+    }
+
+    /// Makes half of the private items public, without their owner's help. False if there are none.
+    #[cold]
+    fn publish(&self) -> bool {
+        let public = &*self.shared.public;
+        let lock = public.lock.lock();
+        // ORDERING: relaxed; written under the lock.
+        let split = public.split.load(Ordering::Relaxed);
+        // ORDERING: relaxed; a look. If another thief published while we waited for the lock, so much the better.
+        if public.top.load(Ordering::Relaxed) < split {
+            return true;
+        }
+        // ORDERING: relaxed; a guess, made sure of below.
+        let private = self.shared.bottom.load(Ordering::Relaxed) - split;
+        if private <= 0 {
+            return false;
+        }
+        let wanted = split + (private + 1) / 2;
+        if self.shared.lopsided_fences {
+            // ORDERING: relaxed; the fence publishes it.
+            public.claim.store(wanted, Ordering::Relaxed);
+            if !mutant::active("deque/publish-unfenced") {
+                // ORDERING: pairs with the light fence in `Owner::lower_bottom`: handshake 1 of the module's notes. Without such
+                // fences, the owner does not pop but with the lock that we hold.
+                heavy_fence();
+            }
+        }
+        // ORDERING: acquire pairs with the release of the push; `set_split` passes it on to the thieves.
+        let bottom = self.shared.bottom.load(Ordering::Acquire);
+        let granted = if mutant::active("deque/publish-ignores-owner") { wanted } else { wanted.min(bottom) };
+        self.shared.set_split(granted.max(split));
+        drop(lock);
+        granted > split
     }
 }

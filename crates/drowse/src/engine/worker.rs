@@ -75,8 +75,8 @@ impl WorkerThread {
     #[inline(always)]
     pub(crate) unsafe fn push(&self, job: JobRef) {
         self.deque.push(job.into_word());
-        // WAKE: the push ended with a full fence. A worker that we do not see on its way to sleep sees
-        // the job; one that we see is kept awake, or woken if nobody else searches.
+        // WAKE: a worker that we do not see on its way to sleep sees the job; one that we see is kept awake, or
+        // woken if nobody else searches.
         self.registry.sleep.post(1, || self.deque.len() <= 1);
     }
 

@@ -1,0 +1,223 @@
+//! The deque: every item is taken once, whole, whoever takes it.
+#![cfg(drowse_loom)]
+
+use drowse::model::deque::{self, Owner, Steal, Stealer};
+use drowse_models::{Parcel, every_interleaving, with_preemptions};
+use drowse_sync::{Arc, thread};
+use std::ptr::NonNull;
+
+/// Items to push. Their contents are written by the owner just before each push, and taken out by the taker.
+#[derive(Clone)]
+struct Items(Arc<Vec<Parcel>>);
+
+// SAFETY: the deque's pointers lead into the `Arc`, which each thread that uses them holds.
+unsafe impl Send for Items {}
+
+impl Items {
+    fn new(count: usize) -> Self {
+        Self(Arc::new((0..count).map(|_| Parcel::empty()).collect()))
+    }
+
+    fn push(&self, deque: &Owner<Parcel>, index: usize) -> NonNull<Parcel> {
+        self.0[index].put(index as u32);
+        let item = NonNull::from(&self.0[index]);
+        deque.push(item);
+        item
+    }
+
+    /// Takes an item's contents out: a race or a panic if another thread did or does.
+    fn open(&self, item: NonNull<Parcel>) -> u32 {
+        // SAFETY: points into the vector, which we hold.
+        unsafe { item.as_ref() }.take()
+    }
+}
+
+/// Steals once. Tries again as long as somebody else is quicker.
+fn steal(deque: &Stealer<Parcel>, items: &Items) -> Option<u32> {
+    loop {
+        match deque.steal() {
+            Steal::Success(item) => return Some(items.open(item)),
+            Steal::Retry => {}
+            Steal::Empty => return None,
+        }
+    }
+}
+
+fn pop(deque: &Owner<Parcel>, items: &Items) -> Option<u32> {
+    deque.pop().map(|item| items.open(item))
+}
+
+/// Demands that the takers got what was pushed, and each item once.
+fn assert_all_taken(items: &Items, taken: impl IntoIterator<Item = Option<u32>>) {
+    let mut taken: Vec<u32> = taken.into_iter().flatten().collect();
+    taken.sort_unstable();
+    let all: Vec<u32> = (0..items.0.len() as u32).collect();
+    assert_eq!(taken, all, "items taken");
+}
+
+#[test]
+fn the_last_item_goes_to_one() {
+    every_interleaving(|| {
+        let items = Items::new(1);
+        let (owner, stealer) = deque::new(2);
+        let thief = thread::spawn({
+            let items = items.clone();
+            move || steal(&stealer, &items)
+        });
+        items.push(&owner, 0);
+        let popped = pop(&owner, &items);
+        let stolen = thief.join().unwrap();
+        assert_all_taken(&items, [popped, stolen]);
+        assert!(owner.is_empty());
+    });
+}
+
+#[test]
+fn owner_and_thief_share_two_items() {
+    every_interleaving(|| {
+        let items = Items::new(2);
+        let (owner, stealer) = deque::new(2);
+        items.push(&owner, 0);
+        let thief = thread::spawn({
+            let items = items.clone();
+            move || steal(&stealer, &items)
+        });
+        items.push(&owner, 1);
+        let popped = [pop(&owner, &items), pop(&owner, &items)];
+        let stolen = thief.join().unwrap();
+        assert_all_taken(&items, popped.into_iter().chain([stolen]));
+        assert!(owner.is_empty());
+    });
+}
+
+#[test]
+fn a_thief_that_comes_twice_takes_no_item_twice() {
+    with_preemptions(3, || {
+        let items = Items::new(2);
+        let (owner, stealer) = deque::new(2);
+        items.push(&owner, 0);
+        items.push(&owner, 1);
+        let thief = thread::spawn({
+            let items = items.clone();
+            move || [steal(&stealer, &items), steal(&stealer, &items)]
+        });
+        let popped = [pop(&owner, &items), pop(&owner, &items)];
+        let stolen = thief.join().unwrap();
+        assert_all_taken(&items, popped.into_iter().chain(stolen));
+        assert!(owner.is_empty());
+    });
+}
+
+#[test]
+fn what_is_pushed_between_pops_is_not_lost() {
+    with_preemptions(3, || {
+        let items = Items::new(3);
+        let (owner, stealer) = deque::new(2);
+        items.push(&owner, 0);
+        items.push(&owner, 1);
+        let thief = thread::spawn({
+            let items = items.clone();
+            move || steal(&stealer, &items)
+        });
+        let first = pop(&owner, &items);
+        items.push(&owner, 2);
+        let rest = [pop(&owner, &items), pop(&owner, &items)];
+        let stolen = thief.join().unwrap();
+        assert_all_taken(&items, [first, stolen].into_iter().chain(rest));
+    });
+}
+
+#[test]
+fn take_back_gets_the_item_or_a_thief_does() {
+    every_interleaving(|| {
+        let items = Items::new(2);
+        let (owner, stealer) = deque::new(2);
+        let older = items.push(&owner, 0);
+        let thief = thread::spawn({
+            let items = items.clone();
+            move || steal(&stealer, &items)
+        });
+        let newer = items.push(&owner, 1);
+        assert!(!owner.take_back(older), "it is not the newest");
+        let back = [newer, older].map(|item| owner.take_back(item).then(|| items.open(item)));
+        let stolen = thief.join().unwrap();
+        assert_all_taken(&items, back.into_iter().chain([stolen]));
+        assert!(owner.is_empty());
+    });
+}
+
+#[test]
+fn a_deque_that_grows_loses_nothing() {
+    with_preemptions(3, || {
+        let items = Items::new(3);
+        let (owner, stealer) = deque::new(2);
+        items.push(&owner, 0);
+        let thief = thread::spawn({
+            let items = items.clone();
+            move || [steal(&stealer, &items), steal(&stealer, &items)]
+        });
+        items.push(&owner, 1);
+        items.push(&owner, 2);
+        let popped = [pop(&owner, &items), pop(&owner, &items), pop(&owner, &items)];
+        let stolen = thief.join().unwrap();
+        assert_all_taken(&items, popped.into_iter().chain(stolen));
+    });
+}
+
+#[test]
+fn a_slot_is_used_again_only_when_it_is_free() {
+    with_preemptions(3, || {
+        let items = Items::new(4);
+        let (owner, stealer) = deque::new(2);
+        items.push(&owner, 0);
+        items.push(&owner, 1);
+        let thief = thread::spawn({
+            let items = items.clone();
+            move || steal(&stealer, &items)
+        });
+        let first = pop(&owner, &items);
+        items.push(&owner, 2);
+        items.push(&owner, 3);
+        let rest = [pop(&owner, &items), pop(&owner, &items), pop(&owner, &items)];
+        let stolen = thief.join().unwrap();
+        assert_all_taken(&items, rest.into_iter().chain([first, stolen]));
+    });
+}
+
+#[test]
+fn two_thieves_and_the_owner() {
+    with_preemptions(2, || {
+        let items = Items::new(2);
+        let (owner, stealer) = deque::new(2);
+        let stealer = Arc::new(stealer);
+        items.push(&owner, 0);
+        items.push(&owner, 1);
+        let thieves = [(); 2].map(|()| {
+            let (items, stealer) = (items.clone(), Arc::clone(&stealer));
+            thread::spawn(move || steal(&stealer, &items))
+        });
+        let popped = [pop(&owner, &items), pop(&owner, &items)];
+        let stolen = thieves.map(|thief| thief.join().unwrap());
+        assert_all_taken(&items, popped.into_iter().chain(stolen));
+    });
+}
+
+/// What the sleep protocol relies on: a search that comes back empty has not passed by a job.
+#[test]
+fn a_thief_that_finds_nothing_has_overlooked_nothing() {
+    with_preemptions(2, || {
+        let items = Items::new(2);
+        let (owner, stealer) = deque::new(2);
+        let stealer = Arc::new(stealer);
+        items.push(&owner, 0);
+        items.push(&owner, 1);
+        let thief = thread::spawn({
+            let (items, stealer) = (items.clone(), Arc::clone(&stealer));
+            move || steal(&stealer, &items)
+        });
+        let ours = steal(&stealer, &items);
+        let theirs = thief.join().unwrap();
+        // Two items, two thieves, and the owner takes none.
+        assert_all_taken(&items, [ours, theirs]);
+    });
+}

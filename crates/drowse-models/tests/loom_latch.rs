@@ -1,0 +1,93 @@
+//! The latch word: set against sleep.
+#![cfg(drowse_loom)]
+
+use drowse_models::{
+    Board, EAGER, Parcel, SmallJec, assert_nobody_counted, every_interleaving, set_latch, wait_until,
+};
+use drowse_sleep::LatchWord;
+use drowse_sync::{Arc, thread};
+use std::cell::UnsafeCell;
+
+/// No jobs anywhere: the worker has nothing to do but to wait.
+struct NoJobs;
+
+impl Board for NoJobs {
+    type Job = std::convert::Infallible;
+
+    fn find(&self, _worker: usize) -> Option<Self::Job> {
+        None
+    }
+
+    fn has_injected(&self, _worker: usize) -> bool {
+        false
+    }
+
+    fn work_visible(&self) -> bool {
+        false
+    }
+
+    fn run(&self, _worker: usize, job: Self::Job) {
+        match job {}
+    }
+}
+
+/// What the owner waits for.
+struct Event {
+    jec: SmallJec,
+    latch: LatchWord,
+    result: Parcel,
+}
+
+#[test]
+fn a_set_wakes_the_owner_and_brings_the_result() {
+    every_interleaving(|| {
+        let event = Arc::new(Event {
+            jec: SmallJec::new(1, EAGER),
+            latch: LatchWord::new(),
+            result: Parcel::empty(),
+        });
+        let setter = thread::spawn({
+            let event = Arc::clone(&event);
+            move || {
+                event.result.put(42);
+                set_latch(&event.jec, 0, &event.latch);
+            }
+        });
+        wait_until(&event.jec, 0, &event.latch, &NoJobs);
+        assert_eq!(event.result.take(), 42);
+        setter.join().unwrap();
+        assert_nobody_counted(&event.jec);
+    });
+}
+
+#[test]
+fn nobody_touches_a_latch_that_its_owner_has_seen_set() {
+    every_interleaving(|| {
+        let event =
+            Arc::new(Frame { jec: SmallJec::new(1, EAGER), latch: UnsafeCell::new(LatchWord::new()) });
+        let setter = thread::spawn({
+            let event = Arc::clone(&event);
+            move || {
+                // SAFETY: the owner frees the latch only once it is set.
+                if unsafe { LatchWord::set(event.latch.get()) } {
+                    event.jec.wake_worker(0);
+                }
+            }
+        });
+        // SAFETY: the owner frees it below, and not before.
+        wait_until(&event.jec, 0, unsafe { &*event.latch.get() }, &NoJobs);
+        // SAFETY: the owner is done with it, and so, as loom shows, is the setter.
+        unsafe { LatchWord::free(event.latch.get()) };
+        setter.join().unwrap();
+        assert_nobody_counted(&event.jec);
+    });
+}
+
+/// A latch in its owner's stack frame, as it were.
+struct Frame {
+    jec: SmallJec,
+    latch: UnsafeCell<LatchWord>,
+}
+
+// SAFETY: the latch is made to be shared, and the model shows that it is not when it is freed.
+unsafe impl Sync for Frame {}

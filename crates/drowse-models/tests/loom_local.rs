@@ -1,0 +1,95 @@
+//! Jobs on a worker's own deque against the sleep of the others.
+#![cfg(drowse_loom)]
+
+use drowse::model::deque::{self, Owner, Steal, Stealer};
+use drowse_models::{
+    Board, EAGER, Parcel, SmallJec, assert_nobody_counted, every_interleaving, set_latch, wait_until,
+    with_preemptions,
+};
+use drowse_sleep::LatchWord;
+use drowse_sync::{Arc, thread};
+use std::ptr::NonNull;
+
+/// Worker 0 is active: it posts jobs on its own deque. The others steal them.
+struct Local {
+    jec: SmallJec,
+    /// Set when the job is done: worker 1 may go home.
+    done: LatchWord,
+    deque: Stealer<Parcel>,
+    job: Parcel,
+}
+
+// SAFETY: the parcel is only put and taken, which loom checks.
+unsafe impl Send for Local {}
+
+impl Local {
+    fn new() -> (Owner<Parcel>, Arc<Self>) {
+        let (owner, deque) = deque::new(2);
+        let pool = Self { jec: SmallJec::new(2, EAGER), done: LatchWord::new(), deque, job: Parcel::empty() };
+        (owner, Arc::new(pool))
+    }
+
+    /// What `WorkerThread::push` does.
+    fn push(&self, owner: &Owner<Parcel>) {
+        self.job.put(42);
+        owner.push(NonNull::from(&self.job));
+        self.jec.post(1, || owner.len() <= 1);
+    }
+
+    fn start_thief(self: &Arc<Self>) -> thread::JoinHandle<()> {
+        let pool = Arc::clone(self);
+        thread::spawn(move || wait_until(&pool.jec, 1, &pool.done, &*pool))
+    }
+}
+
+impl Board for Local {
+    type Job = NonNull<Parcel>;
+
+    fn find(&self, _worker: usize) -> Option<NonNull<Parcel>> {
+        loop {
+            match self.deque.steal() {
+                Steal::Success(job) => return Some(job),
+                Steal::Retry => {}
+                Steal::Empty => return None,
+            }
+        }
+    }
+
+    fn has_injected(&self, _worker: usize) -> bool {
+        false
+    }
+
+    fn work_visible(&self) -> bool {
+        !self.deque.is_empty()
+    }
+
+    fn run(&self, worker: usize, job: NonNull<Parcel>) {
+        // SAFETY: the job is part of the pool, which the thread holds.
+        assert_eq!(unsafe { job.as_ref() }.take(), 42);
+        set_latch(&self.jec, worker, &self.done);
+    }
+}
+
+#[test]
+fn a_sleeper_runs_a_job_that_its_poster_never_takes_back() {
+    every_interleaving(|| {
+        let (owner, pool) = Local::new();
+        let thief = pool.start_thief();
+        pool.push(&owner);
+        thief.join().unwrap();
+        assert_nobody_counted(&pool.jec);
+    });
+}
+
+#[test]
+fn a_job_that_a_failed_take_back_uncovers_is_not_lost() {
+    with_preemptions(3, || {
+        let (owner, pool) = Local::new();
+        let thief = pool.start_thief();
+        pool.push(&owner);
+        let other = Parcel::empty();
+        assert!(!owner.take_back(NonNull::from(&other)));
+        thief.join().unwrap();
+        assert_nobody_counted(&pool.jec);
+    });
+}

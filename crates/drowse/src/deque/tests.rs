@@ -1,0 +1,131 @@
+//! What loom cannot show: many items, many threads, real memory; with lopsided fences and without.
+
+use super::{Owner, Steal, Stealer, with_fences};
+use drowse_sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::ptr::NonNull;
+use std::thread;
+
+/// Items that count how often they are taken.
+struct Items(Vec<AtomicU32>);
+
+impl Items {
+    fn new(count: usize) -> Self {
+        Self((0..count).map(|_| AtomicU32::new(0)).collect())
+    }
+
+    fn pointer(&self, index: usize) -> NonNull<AtomicU32> {
+        NonNull::from(&self.0[index])
+    }
+
+    fn take(item: NonNull<AtomicU32>) {
+        // SAFETY: a pointer from `pointer`; the items outlive the threads that take them.
+        unsafe { item.as_ref() }.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn assert_each_taken_once(&self) {
+        let wrong: Vec<_> = self
+            .0
+            .iter()
+            .map(|item| item.load(Ordering::Relaxed))
+            .enumerate()
+            .filter(|(_, n)| *n != 1)
+            .collect();
+        assert!(wrong.is_empty(), "(index, times taken): {wrong:?}");
+    }
+}
+
+fn both_ways(test: impl Fn(Owner<AtomicU32>, Stealer<AtomicU32>)) {
+    for lopsided_fences in [true, false] {
+        if !lopsided_fences || drowse_sync::prepare_fences() {
+            let (owner, stealer) = with_fences(2, lopsided_fences);
+            test(owner, stealer);
+        }
+    }
+}
+
+#[test]
+fn newest_first_for_the_owner_oldest_first_for_thieves() {
+    both_ways(|owner, stealer| {
+        let items = Items::new(10);
+        for index in 0..10 {
+            owner.push(items.pointer(index));
+        }
+        assert_eq!(owner.len(), 10);
+        assert_eq!(stealer.steal(), Steal::Success(items.pointer(0)));
+        assert_eq!(owner.pop(), Some(items.pointer(9)));
+        assert_eq!(stealer.steal(), Steal::Success(items.pointer(1)));
+        for index in (2..9).rev() {
+            assert_eq!(owner.pop(), Some(items.pointer(index)));
+        }
+        assert_eq!((owner.pop(), stealer.steal()), (None, Steal::Empty));
+        assert!(owner.is_empty() && stealer.is_empty());
+    });
+}
+
+#[test]
+fn takes_back_the_newest_and_nothing_else() {
+    both_ways(|owner, stealer| {
+        let items = Items::new(3);
+        let [a, b, c] = [0, 1, 2].map(|index| items.pointer(index));
+        assert!(!owner.take_back(a), "never pushed");
+        owner.push(a);
+        owner.push(b);
+        assert!(!owner.take_back(a), "covered by b");
+        assert!(!owner.take_back(c), "never pushed");
+        assert_eq!(owner.len(), 2);
+        assert!(owner.take_back(b));
+        assert!(owner.take_back(a));
+        assert!(!owner.take_back(a), "taken already");
+        owner.push(c);
+        assert_eq!(stealer.steal(), Steal::Success(c));
+        assert!(!owner.take_back(c), "stolen");
+        assert!(owner.is_empty());
+    });
+}
+
+#[test]
+fn everything_is_taken_once_while_thieves_are_about() {
+    both_ways(|owner, stealer| {
+        let items = Items::new(200_000);
+        let done = AtomicBool::new(false);
+        thread::scope(|s| {
+            for _ in 0..3 {
+                s.spawn(|| {
+                    loop {
+                        match stealer.steal() {
+                            Steal::Success(item) => Items::take(item),
+                            Steal::Empty if done.load(Ordering::Acquire) => break,
+                            Steal::Empty | Steal::Retry => std::hint::spin_loop(),
+                        }
+                    }
+                });
+            }
+            // Bursts of every length up to a hundred, of which the owner takes most back.
+            let mut next = 0;
+            for burst in (1..=100).cycle() {
+                let end = (next + burst).min(items.0.len());
+                for index in next..end {
+                    owner.push(items.pointer(index));
+                }
+                for index in (next..end).rev() {
+                    if burst % 3 == 0 {
+                        if owner.take_back(items.pointer(index)) {
+                            Items::take(items.pointer(index));
+                        }
+                    } else if let Some(item) = owner.pop() {
+                        Items::take(item);
+                    }
+                }
+                next = end;
+                if next == items.0.len() {
+                    break;
+                }
+            }
+            while let Some(item) = owner.pop() {
+                Items::take(item);
+            }
+            done.store(true, Ordering::Release);
+        });
+        items.assert_each_taken_once();
+    });
+}

@@ -1,0 +1,35 @@
+//! The parts that drowse's models examine. Not there in a normal build.
+
+use crate::latch::Latch;
+
+/// The deque.
+pub mod deque {
+    pub use crate::deque::{Owner, Steal, Stealer, new};
+}
+
+/// The latch of a thread that belongs to no pool.
+#[derive(Debug)]
+pub struct LockLatch(crate::latch::LockLatch);
+
+impl LockLatch {
+    /// A latch that is not set.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        Self(crate::latch::LockLatch::new())
+    }
+
+    /// Blocks until the latch is set, then makes it as new.
+    pub fn wait_and_reset(&self) {
+        self.0.wait_and_reset();
+    }
+
+    /// Sets the latch and wakes whoever waits for it.
+    ///
+    /// # Safety
+    ///
+    /// `this` must be alive when the call begins.
+    pub unsafe fn set(this: *const Self) {
+        // SAFETY: the caller's promise.
+        unsafe { Latch::set(&raw const (*this).0) }
+    }
+}

@@ -1,0 +1,100 @@
+//! Tests that need a process of their own: for its environment, or because it is to die.
+
+use super::LIMIT;
+use std::env;
+use std::ffi::OsStr;
+use std::io::Read;
+use std::process::{self, Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Sender};
+use std::thread;
+
+/// Tells a process that it is the child, and for which test.
+const ROLE: &str = "DROWSE_TEST_CHILD";
+
+/// How a child exits that has run its body to the end. Not 0, which is also how one exits that found no such test.
+const DONE: i32 = 42;
+
+/// How a child ended, and what it said.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) status: ExitStatus,
+    pub(crate) stderr: String,
+}
+
+/// Runs `body` in a child process, this very test once more, with these environment variables and none of drowse's
+/// own. `test` is the test's name.
+#[track_caller]
+pub(crate) fn in_child(test: &str, variables: &[(&str, &str)], body: impl FnOnce()) -> Ended {
+    if env::var_os(ROLE).as_deref() == Some(OsStr::new(test)) {
+        body();
+        process::exit(DONE);
+    }
+    let mut command = Command::new(env::current_exe().expect("the test knows its own program"));
+    command
+        // On the main thread, so that a test can forbid threads.
+        .args([test, "--exact", "--nocapture", "--test-threads=1"])
+        .env_remove("DROWSE_NUM_THREADS")
+        .env_remove("RUST_BACKTRACE")
+        .env(ROLE, test)
+        .envs(variables.iter().copied())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    finish(test, command.spawn().expect("the child starts"))
+}
+
+impl Ended {
+    /// The child ran its body to the end.
+    #[track_caller]
+    pub(crate) fn assert_done(&self) {
+        assert_eq!(self.status.code(), Some(DONE), "the child did not get to the end: {self:#?}");
+    }
+
+    /// The child aborted.
+    #[track_caller]
+    pub(crate) fn assert_aborted(&self) {
+        #[cfg(unix)]
+        {
+            const SIGABRT: i32 = 6;
+            let signal = std::os::unix::process::ExitStatusExt::signal(&self.status);
+            assert_eq!(signal, Some(SIGABRT), "the child did not abort: {self:#?}");
+        }
+        // Elsewhere: neither done nor a failed test.
+        let code = self.status.code();
+        assert!(code != Some(DONE) && code != Some(101), "the child did not abort: {self:#?}");
+    }
+
+    /// The lines on the standard error that drowse wrote.
+    pub(crate) fn complaints(&self) -> Vec<&str> {
+        self.stderr.lines().filter(|line| line.starts_with("drowse: ")).collect()
+    }
+}
+
+/// Waits for the child, but not for ever.
+#[track_caller]
+fn finish(test: &str, mut child: Child) -> Ended {
+    let (said, heard) = mpsc::channel();
+    let stdout = listen(child.stdout.take().expect("piped"), said.clone());
+    let stderr = listen(child.stderr.take().expect("piped"), said);
+    for _ in 0..2 {
+        if heard.recv_timeout(LIMIT).is_err() {
+            child.kill().expect("the child can be killed");
+            let said = stderr.join().expect("the listener ends");
+            panic!("the child of {test} hangs: not done after {LIMIT:?}; it said {said:?}");
+        }
+    }
+    let status = child.wait().expect("the child has ended");
+    stdout.join().expect("the listener ends");
+    Ended { status, stderr: stderr.join().expect("the listener ends") }
+}
+
+/// Reads all that comes, and tells when nothing more will.
+fn listen(mut pipe: impl Read + Send + 'static, end: Sender<()>) -> thread::JoinHandle<String> {
+    thread::spawn(move || {
+        let mut text = Vec::new();
+        pipe.read_to_end(&mut text).expect("the child's words can be read");
+        // Nobody listens any more if the child was killed.
+        let _ = end.send(());
+        String::from_utf8_lossy(&text).into_owned()
+    })
+}

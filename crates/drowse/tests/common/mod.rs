@@ -1,0 +1,159 @@
+//! What the tests share: a watchdog, ways to wait for a state, and pools that are put to use.
+
+#![allow(dead_code)] // each test binary uses a part of it
+
+pub(crate) mod child;
+pub(crate) mod ledger;
+#[cfg(target_os = "linux")]
+pub(crate) mod tasks;
+
+use drowse::{ThreadPool, ThreadPoolBuilder};
+use std::any::Any;
+use std::panic::{self, AssertUnwindSafe, Location};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// After so long a test hangs. Less than the test runner's own limit, so that it is us who say which.
+pub(crate) const LIMIT: Duration = Duration::from_secs(25);
+
+/// Runs the body of a test on a thread of its own, and panics if it does not come back.
+#[track_caller]
+pub(crate) fn watchdog<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> R {
+    watch(body, || {})
+}
+
+/// As [`watchdog`], for a body that makes its thread a worker: the thread stays until the process ends, and
+/// with it what the pool has left on it for as long as it lives.
+#[track_caller]
+pub(crate) fn watchdog_for_life<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> R {
+    watch(body, || {
+        loop {
+            thread::park();
+        }
+    })
+}
+
+#[track_caller]
+fn watch<R: Send + 'static>(
+    body: impl FnOnce() -> R + Send + 'static,
+    afterwards: impl FnOnce() + Send + 'static,
+) -> R {
+    let place = Location::caller();
+    let test = thread::current().name().unwrap_or("a test").to_owned();
+    let (done, outcome) = mpsc::channel();
+    let runner = move || {
+        let result = panic::catch_unwind(AssertUnwindSafe(body));
+        // Nobody listens any more if the watchdog has barked.
+        let _ = done.send(result);
+        afterwards();
+    };
+    thread::Builder::new().name(test.clone()).spawn(runner).expect("a thread to run the test on");
+    match outcome.recv_timeout(LIMIT) {
+        Ok(Ok(result)) => result,
+        Ok(Err(payload)) => panic::resume_unwind(payload),
+        Err(RecvTimeoutError::Timeout) => panic!("{test} at {place} hangs: not done after {LIMIT:?}"),
+        Err(RecvTimeoutError::Disconnected) => unreachable!("the runner sends before it ends"),
+    }
+}
+
+/// Waits for a state that nobody announces, by looking again and again. Panics if it does not come.
+#[track_caller]
+pub(crate) fn until(what: &str, state: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !state() {
+        assert!(start.elapsed() < LIMIT, "waited in vain until {what}");
+        thread::park_timeout(Duration::from_micros(200));
+    }
+}
+
+/// A pool with so many threads and nothing special.
+#[track_caller]
+pub(crate) fn pool(num_threads: usize) -> ThreadPool {
+    ThreadPoolBuilder::new().num_threads(num_threads).build().expect("a pool")
+}
+
+/// Fibonacci numbers, with a join for each addition.
+pub(crate) fn fib(n: u32) -> u64 {
+    if n < 2 {
+        return u64::from(n);
+    }
+    let (a, b) = drowse::join(|| fib(n - 1), || fib(n - 2));
+    a + b
+}
+
+/// Shows that a pool still does what it is for: joins, and each worker answers.
+#[track_caller]
+pub(crate) fn assert_works(pool: &ThreadPool) {
+    assert_eq!(pool.install(|| fib(12)), 144);
+    let everyone: Vec<_> = (0..pool.current_num_threads()).collect();
+    assert_eq!(pool.broadcast(|context| context.index()), everyone);
+}
+
+/// Calls what must panic, and returns what the panic carries.
+#[track_caller]
+pub(crate) fn caught<P: Any>(f: impl FnOnce()) -> P {
+    let payload = panic::catch_unwind(AssertUnwindSafe(f)).expect_err("this must panic");
+    *payload.downcast().expect("the payload is of another type")
+}
+
+/// How many workers of the pool sleep, by what it says of itself.
+pub(crate) fn sleeping(pool: &ThreadPool) -> usize {
+    let said = format!("{pool:?}");
+    let (_, rest) = said.split_once("sleeping: ").expect("a pool says how many of its workers sleep");
+    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().expect("a number of workers")
+}
+
+/// Waits until the whole pool sleeps.
+#[track_caller]
+pub(crate) fn until_all_sleep(pool: &ThreadPool) {
+    until("the whole pool sleeps", || sleeping(pool) == pool.current_num_threads());
+}
+
+/// Workers that are kept busy until this is dropped.
+pub(crate) struct Busy(Vec<Sender<()>>);
+
+/// Keeps `workers` workers of the pool busy: each runs a job that blocks. Returns when all of them do.
+pub(crate) fn occupy(pool: &ThreadPool, workers: usize) -> Busy {
+    let (started, starts) = mpsc::channel();
+    let holds = (0..workers).map(|_| {
+        let (hold, held) = mpsc::channel::<()>();
+        let started = started.clone();
+        pool.spawn(move || {
+            started.send(()).expect("somebody waits for the start");
+            // Ends when the sender is dropped.
+            let _ = held.recv();
+        });
+        hold
+    });
+    let busy = Busy(holds.collect());
+    for _ in 0..workers {
+        starts.recv().expect("the job starts");
+    }
+    busy
+}
+
+/// Numbers that look random, the same ones for the same seed.
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    /// A number below `bound`.
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        // Steele and Vigna's splitmix.
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % bound
+    }
+
+    /// Dice of its own, for another thread.
+    pub(crate) fn split(&mut self) -> Self {
+        Self::new(self.below(u64::MAX))
+    }
+}
