@@ -114,6 +114,7 @@ mod explore {
         let t = std::time::Instant::now();
         builder.check(move || {
             m.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            drowse_sync::prepare_fences();
             model()
         });
         eprintln!("STAT {:?} iterations {:?} {:?}", std::thread::current().name(), n, t.elapsed());

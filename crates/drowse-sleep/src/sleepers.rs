@@ -19,7 +19,7 @@ const ASLEEP: u32 = 2;
 ///     +--- leave_bed, claim -+------- claim -----+
 /// ```
 ///
-/// The worker itself moves right; a waker's [`claim`](Self::claim) moves to AWAKE, from either state, with
+/// The worker itself moves right; a waker's claim moves to AWAKE, from either state, with
 /// one compare-and-swap. So a sleeper is woken by exactly one waker, no lock is held round a wake-up, and a
 /// worker that is counted as sleeping can always be found: its bed was made before it was counted.
 ///

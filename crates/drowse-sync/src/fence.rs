@@ -34,11 +34,15 @@ pub fn full_fence() {
     fence(Ordering::SeqCst);
 }
 
-#[cfg(not(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle)))))]
+#[cfg(drowse_loom)]
+#[path = "fence/loom.rs"]
+mod lopsided;
+
+#[cfg(not(any(drowse_loom, all(target_os = "linux", not(drowse_shuttle)))))]
 mod lopsided {
     use super::full_fence;
 
-    /// Pairs with a [`heavy_fence`]. A full fence: this system (or model) has no lopsided ones.
+    /// Pairs with a [`heavy_fence`]. A full fence: this system (or shuttle) has no lopsided ones.
     #[inline(always)]
     pub fn light_fence() {
         full_fence();

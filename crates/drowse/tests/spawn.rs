@@ -249,16 +249,13 @@ fn a_pool_may_be_dropped_by_one_of_its_own_jobs() {
     watchdog(|| {
         for width in [1, 2, 8] {
             let ((pool, exits), (sender, receiver)) = (pool_with_exits(width), mpsc::channel());
-            let pool = Arc::new(pool);
-            let its_own = Arc::clone(&pool);
+            let (hand_over, handed_over) = mpsc::channel();
             pool.spawn(move || {
-                // The only one left, once the sender below is heard.
-                let pool = Arc::into_inner(its_own);
+                drop::<ThreadPool>(handed_over.recv().unwrap());
                 sender.send(drowse::current_thread_index().is_some()).unwrap();
-                drop(pool);
                 drowse::spawn(move || sender.send(drowse::current_thread_index().is_some()).unwrap());
             });
-            drop(pool);
+            hand_over.send(pool).unwrap();
             assert_eq!(all(receiver), [true, true]);
             assert_eq!(all(exits).len(), width);
         }
