@@ -69,7 +69,8 @@ pub fn wait_until<B: Board>(jec: &SmallJec, worker: usize, latch: &LatchWord, bo
         while found.is_none() && !latch.probe() {
             found = board.find(worker);
             if found.is_none() {
-                jec.no_work_found(&mut idle, latch, || board.has_injected(worker));
+                // As the engine does: the last look is at every queue that this worker could take from.
+                jec.no_work_found(&mut idle, latch, || board.has_injected(worker) || board.work_visible());
             }
         }
         jec.stop_looking(idle, || board.work_visible());

@@ -103,12 +103,12 @@ impl<const JEC_BITS: u32> Counters<JEC_BITS> {
         Snapshot(old.0 - ONE_INACTIVE)
     }
 
-    /// A worker gets sleepy: makes the JEC even. Returns the counters after that.
-    pub(crate) fn announce_sleepy(&self) -> Snapshot<JEC_BITS> {
+    /// A worker gets sleepy: makes the JEC even, and returns it.
+    pub(crate) fn announce_sleepy(&self) -> JobsEvent {
         if mutant::active("jec/parity-of-002") {
-            return self.flip_if(Snapshot::is_sleepy);
+            return self.flip_if(Snapshot::is_sleepy).jobs_event();
         }
-        self.flip_if(|seen| !seen.is_sleepy())
+        self.flip_if(|seen| !seen.is_sleepy()).jobs_event()
     }
 
     /// Work was posted: makes the JEC odd. Returns the counters after that.
@@ -134,16 +134,17 @@ impl<const JEC_BITS: u32> Counters<JEC_BITS> {
     }
 
     /// The sleeper counts itself, in the same step in which it checks that the JEC is still the one it
-    /// remembers. False if it is not: work was posted since.
+    /// remembers. `None` if it is not: work was posted since. Else the counters after that.
     #[must_use]
-    pub(crate) fn try_add_sleeping(&self, remembered: JobsEvent) -> bool {
+    pub(crate) fn try_add_sleeping(&self, remembered: JobsEvent) -> Option<Snapshot<JEC_BITS>> {
         loop {
             let seen = self.load();
             if seen.jobs_event() != remembered && !mutant::active("jec/no-jec-check") {
-                return false;
+                return None;
             }
-            if self.exchange(seen, seen.0 + ONE_SLEEPING) {
-                return true;
+            let counted = seen.0 + ONE_SLEEPING;
+            if self.exchange(seen, counted) {
+                return Some(Snapshot(counted));
             }
         }
     }

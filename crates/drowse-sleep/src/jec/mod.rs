@@ -65,7 +65,7 @@ impl<const JEC_BITS: u32> Jec<JEC_BITS> {
     /// `work_visible` tells whether there is a job, in any queue, for somebody else. It is asked only if this was
     /// the last worker searching while others sleep: then a post may have counted on it, and it must
     /// pass the baton.
-    pub fn stop_looking(&self, _idle: IdleState, work_visible: impl FnOnce() -> bool) {
+    pub fn stop_looking(&self, _idle: IdleState, work_visible: impl Fn() -> bool) {
         let now = self.counters.sub_inactive();
         if now.sleeping() > 0 && now.awake_idle() == 0 {
             // We are active ourselves by now.
@@ -74,30 +74,34 @@ impl<const JEC_BITS: u32> Jec<JEC_BITS> {
     }
 
     #[cold]
-    fn pass_the_baton(&self, others_active: bool, work_visible: impl FnOnce() -> bool) {
+    fn pass_the_baton(&self, others_active: bool, work_visible: impl Fn() -> bool) {
         if mutant::active("jec/no-baton") {
             return;
         }
-        // ORDERING: pairs with the fence of a post. Either that post saw us gone from the idle, and woke somebody, or
-        // we see its job now.
-        if !mutant::active("jec/no-baton-fence") {
-            Self::fence_against_posts(others_active);
-        }
+        // What can be seen without a fence needs none.
+        let visible = work_visible() || {
+            // ORDERING: pairs with the fence of a post. Either that post saw us gone from the idle, and woke somebody,
+            // or we see its job now.
+            if !mutant::active("jec/no-baton-fence") {
+                self.fence_against_posts(others_active);
+            }
+            work_visible()
+        };
         // WAKE: the others sleep and nobody searches. If there is work, one of them must wake for it.
-        if work_visible() {
+        if visible {
             self.wake_any(1);
         }
     }
 
     /// The worker searched everywhere and found nothing. Pauses, gets sleepy, or sleeps until woken.
     ///
-    /// `latch` is what the worker waits for. `has_injected` tells whether there is a job that only a worker which
-    /// looks for it will ever run: in the injector, or addressed to this very worker.
+    /// `latch` is what the worker waits for. `work_visible` tells whether there is a job, in any queue, that this worker
+    /// could run; it is asked once the worker is counted as sleeping.
     pub fn no_work_found(
         &self,
         idle: &mut IdleState,
         latch: &LatchWord,
-        has_injected: impl FnOnce() -> bool,
+        work_visible: impl FnOnce() -> bool,
     ) {
         if idle.rounds < self.policy.rounds_until_sleepy {
             for _ in 0..self.policy.spins_per_round {
@@ -105,16 +109,10 @@ impl<const JEC_BITS: u32> Jec<JEC_BITS> {
             }
             idle.rounds += 1;
         } else if idle.rounds == self.policy.rounds_until_sleepy {
-            let now = self.counters.announce_sleepy();
-            idle.remembered = now.jobs_event();
-            // ORDERING: pairs with the fence of a post. Either that post sees the JEC even, and makes it odd, or our next
-            // search sees its job.
-            if !mutant::active("jec/no-announce-fence") {
-                Self::fence_against_posts(self.active(now) > 0);
-            }
+            idle.remembered = self.counters.announce_sleepy();
             idle.rounds += 1;
         } else {
-            self.sleep(idle, latch, has_injected);
+            self.sleep(idle, latch, work_visible);
         }
     }
 
@@ -128,7 +126,7 @@ impl<const JEC_BITS: u32> Jec<JEC_BITS> {
     /// A post from outside has executed a full fence, and a full one of ours will do. A post of another worker's has executed a
     /// light one, which takes a heavy one; but a worker that our last look at the counters showed inactive must
     /// change them before it can post, and will see there what we have to say.
-    fn fence_against_posts(others_active: bool) {
+    fn fence_against_posts(&self, others_active: bool) {
         if others_active {
             heavy_fence();
         } else {
@@ -137,7 +135,7 @@ impl<const JEC_BITS: u32> Jec<JEC_BITS> {
     }
 
     #[cold]
-    fn sleep(&self, idle: &mut IdleState, latch: &LatchWord, has_injected: impl FnOnce() -> bool) {
+    fn sleep(&self, idle: &mut IdleState, latch: &LatchWord, work_visible: impl FnOnce() -> bool) {
         if !latch.get_sleepy() {
             return;
         }
@@ -148,7 +146,7 @@ impl<const JEC_BITS: u32> Jec<JEC_BITS> {
             self.sleepers.leave_bed(idle.worker);
             return;
         }
-        if self.commit(idle, has_injected) {
+        if self.commit(idle, work_visible) {
             self.sleepers.sleep(idle.worker);
             idle.rounds = 0;
         } else {
@@ -159,20 +157,19 @@ impl<const JEC_BITS: u32> Jec<JEC_BITS> {
     }
 
     /// The step from sleepy to asleep. True if the worker must now sleep, and somebody will wake it.
-    fn commit(&self, idle: &IdleState, has_injected: impl FnOnce() -> bool) -> bool {
-        if !self.counters.try_add_sleeping(idle.remembered) {
+    fn commit(&self, idle: &IdleState, work_visible: impl FnOnce() -> bool) -> bool {
+        let Some(now) = self.counters.try_add_sleeping(idle.remembered) else {
             self.sleepers.leave_bed(idle.worker);
             return false;
-        }
-        // ORDERING: pairs with the fence in `post_injected`. Either that post sees us counted, or we see its
-        // job in the injector.
+        };
+        // ORDERING: pairs with the fence of a post. Either that post sees us counted, or we see its job.
         if !mutant::active("jec/no-sleep-fence") {
-            full_fence();
+            self.fence_against_posts(self.active(now) > 0);
         }
-        // WAKE: whoever posts from now on sees us counted and finds our bed made. What was posted before is
-        // in the injector, or changed the JEC.
-        let injected = has_injected() && !mutant::active("jec/no-final-check");
-        if !injected && self.sleepers.commit(idle.worker) {
+        // WAKE: whoever posts from now on sees us counted and finds our bed made. What was posted before is in sight,
+        // unless somebody has taken it.
+        let visible = work_visible() && !mutant::active("jec/no-final-check");
+        if !visible && self.sleepers.commit(idle.worker) {
             return true;
         }
         self.sleepers.leave_bed(idle.worker);
@@ -205,7 +202,7 @@ impl<const JEC_BITS: u32> Jec<JEC_BITS> {
 
     /// As [`post`](Self::post), for jobs that a thread which is no worker put into the injector.
     pub fn post_injected(&self, jobs: usize, queue_was_empty: impl FnOnce() -> bool) {
-        // ORDERING: pairs with the fences in `no_work_found`, `commit` and `pass_the_baton`.
+        // ORDERING: pairs with `fence_against_posts`.
         if !mutant::active("jec/no-post-fence") {
             full_fence();
         }

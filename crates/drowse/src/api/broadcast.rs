@@ -30,7 +30,7 @@ where
     OP: Fn(BroadcastContext<'_>) -> R + Sync,
     R: Send,
 {
-    broadcast_in(op, &Registry::current())
+    Registry::with_current(|registry| broadcast_in(op, registry))
 }
 
 /// Runs a closure some time once on each worker of the current pool. Returns at once.
@@ -54,7 +54,7 @@ pub fn spawn_broadcast<OP>(op: OP)
 where
     OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
 {
-    spawn_broadcast_in(op, &Registry::current());
+    Registry::with_current(|registry| spawn_broadcast_in(op, registry));
 }
 
 /// What a broadcast tells its closure: which worker it runs on.
@@ -103,7 +103,7 @@ impl fmt::Debug for BroadcastContext<'_> {
     }
 }
 
-pub(super) fn broadcast_in<OP, R>(op: OP, registry: &Arc<Registry>) -> Vec<R>
+pub(super) fn broadcast_in<OP, R>(op: OP, registry: &Registry) -> Vec<R>
 where
     OP: Fn(BroadcastContext<'_>) -> R + Sync,
     R: Send,
@@ -127,7 +127,7 @@ where
         .collect()
 }
 
-pub(super) fn spawn_broadcast_in<OP>(op: OP, registry: &Arc<Registry>)
+pub(super) fn spawn_broadcast_in<OP>(op: OP, registry: &Registry)
 where
     OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
 {

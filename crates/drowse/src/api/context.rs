@@ -40,7 +40,7 @@ impl FnContext {
 /// assert_eq!(pool.install(drowse::current_num_threads), 3);
 /// ```
 pub fn current_num_threads() -> usize {
-    Registry::current().num_threads()
+    Registry::with_current(|registry| registry.num_threads())
 }
 
 /// The calling worker's index in its pool, from 0; `None` on a thread that is no worker.

@@ -78,7 +78,7 @@ where
 {
     // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
     match unsafe { WorkerThread::current().as_ref() } {
-        Some(worker) => join_on(worker, oper_a, oper_b, false),
+        Some(worker) => join_on(worker, oper_a, oper_b),
         None => join_from_outside(oper_a, oper_b),
     }
 }
@@ -92,16 +92,20 @@ where
     RA: Send,
     RB: Send,
 {
-    in_worker(|worker, migrated| join_on(worker, oper_a, oper_b, migrated))
+    in_worker(|worker, migrated| {
+        // They have moved once already, whoever runs them in the end.
+        let oper_a = |_| oper_a(FnContext::new(migrated));
+        let oper_b = |context: FnContext| oper_b(FnContext::new(migrated || context.migrated()));
+        join_on(worker, oper_a, oper_b)
+    })
 }
 
 /// The hot path: push, run A, take B back, run it. Everything else is out of line.
 #[inline(always)]
-fn join_on<A, B, RA, RB>(worker: &WorkerThread, oper_a: A, oper_b: B, migrated: bool) -> (RA, RB)
+fn join_on<A, B, RA, RB>(worker: &WorkerThread, oper_a: A, oper_b: B) -> (RA, RB)
 where
-    A: FnOnce(FnContext) -> RA + Send,
+    A: FnOnce(FnContext) -> RA,
     B: FnOnce(FnContext) -> RB + Send,
-    RA: Send,
     RB: Send,
 {
     let job_b = StackJob::new(|migrated| oper_b(FnContext::new(migrated)), SpinLatch::new(worker));
@@ -110,15 +114,15 @@ where
     let job_ref = unsafe { job_b.as_job_ref() };
     // SAFETY: a new reference, in no queue.
     unsafe { worker.push(job_ref) };
-    let result_a = match unwind::halt_unwinding(|| oper_a(FnContext::new(migrated))) {
+    let result_a = match unwind::halt_unwinding(|| oper_a(FnContext::new(false))) {
         Ok(result_a) => result_a,
         Err(payload) => end_with_panic(worker, &job_b, payload),
     };
     let result_b = if worker.take_back(job_ref) {
         // SAFETY: we have it back, so nobody else has, or will.
-        unsafe { job_b.run_inline(migrated) }
+        unsafe { job_b.run_inline(false) }
     } else {
-        wait_for_b(worker, &job_b, job_ref, migrated)
+        wait_for_b(worker, &job_b, job_ref)
     };
     (result_a, result_b)
 }
@@ -126,19 +130,14 @@ where
 /// B was stolen, or is covered by jobs that A spawned. Runs what is in the deque, B perhaps; then helps until it is done.
 #[cold]
 #[inline(never)]
-fn wait_for_b<F, R>(
-    worker: &WorkerThread,
-    job_b: &StackJob<SpinLatch<'_>, F, R>,
-    job_ref: JobRef,
-    migrated: bool,
-) -> R
+fn wait_for_b<F, R>(worker: &WorkerThread, job_b: &StackJob<SpinLatch<'_>, F, R>, job_ref: JobRef) -> R
 where
     F: FnOnce(bool) -> R,
 {
     while !job_b.latch.probe() {
         match worker.take_local_job() {
             // SAFETY: B, taken out of the only queue it was in.
-            Some(job) if job == job_ref => return unsafe { job_b.run_inline(migrated) },
+            Some(job) if job == job_ref => return unsafe { job_b.run_inline(false) },
             // SAFETY: taken from a queue just now.
             Some(job) => unsafe { worker.execute(job) },
             None => worker.wait_until(job_b.latch.word()),

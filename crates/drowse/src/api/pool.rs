@@ -165,7 +165,7 @@ impl ThreadPool {
     where
         OP: FnOnce(&Scope<'scope>) -> R,
     {
-        in_place_scope_in(Arc::clone(&self.registry), op)
+        in_place_scope_in(&self.registry, op)
     }
 
     /// [`in_place_scope_fifo`](crate::in_place_scope_fifo) whose jobs run in this pool.
@@ -180,7 +180,7 @@ impl ThreadPool {
     where
         OP: FnOnce(&ScopeFifo<'scope>) -> R,
     {
-        in_place_scope_fifo_in(Arc::clone(&self.registry), op)
+        in_place_scope_fifo_in(&self.registry, op)
     }
 
     /// [`spawn`](crate::spawn()) into this pool.

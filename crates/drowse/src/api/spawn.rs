@@ -1,8 +1,8 @@
 //! Closures that run some time, and for which nobody waits.
 
-use crate::engine::Registry;
+use super::context::current_worker;
+use crate::engine::{Registry, WorkerThread};
 use crate::job::{HeapJob, JobRef};
-use drowse_sync::Arc;
 
 /// Runs a closure some time in the current pool: that of the calling worker, else the global one.
 ///
@@ -28,7 +28,7 @@ pub fn spawn<F>(func: F)
 where
     F: FnOnce() + Send + 'static,
 {
-    spawn_in(func, &Registry::current());
+    Registry::with_current(|registry| spawn_in(func, registry));
 }
 
 /// As [`spawn`], but jobs spawned this way from one worker are begun in the order in which they were spawned.
@@ -57,16 +57,16 @@ pub fn spawn_fifo<F>(func: F)
 where
     F: FnOnce() + Send + 'static,
 {
-    spawn_fifo_in(func, &Registry::current());
+    Registry::with_current(|registry| spawn_fifo_in(func, registry));
 }
 
-pub(super) fn spawn_in(func: impl FnOnce() + Send + 'static, registry: &Arc<Registry>) {
+pub(super) fn spawn_in(func: impl FnOnce() + Send + 'static, registry: &Registry) {
     let job = spawned_job(func, registry);
     // SAFETY: a new reference; the caller holds the pool, so it has not ended.
     unsafe { registry.inject_or_push(job) };
 }
 
-pub(super) fn spawn_fifo_in(func: impl FnOnce() + Send + 'static, registry: &Arc<Registry>) {
+pub(super) fn spawn_fifo_in(func: impl FnOnce() + Send + 'static, registry: &Registry) {
     let job = spawned_job(func, registry);
     // SAFETY: a new reference; the caller holds the pool, and the job keeps it until it has run.
     unsafe {
@@ -78,14 +78,15 @@ pub(super) fn spawn_fifo_in(func: impl FnOnce() + Send + 'static, registry: &Arc
 }
 
 /// A job that keeps the pool alive until it has run.
-pub(super) fn spawned_job(func: impl FnOnce() + Send + 'static, registry: &Arc<Registry>) -> JobRef {
+pub(super) fn spawned_job(func: impl FnOnce() + Send + 'static, registry: &Registry) -> JobRef {
     registry.retain();
-    let registry = Arc::clone(registry);
+    let run = move || {
+        let run_in = |worker: &WorkerThread| {
+            worker.registry().catch_unwind(func);
+            worker.registry().release();
+        };
+        current_worker(run_in).expect("jobs are run by workers");
+    };
     // SAFETY: the closure is `'static`.
-    unsafe {
-        HeapJob::new_ref(move || {
-            registry.catch_unwind(func);
-            registry.release();
-        })
-    }
+    unsafe { HeapJob::new_ref(run) }
 }

@@ -13,7 +13,7 @@ static GLOBAL: OnceLock<Option<Arc<Registry>>> = OnceLock::new();
 /// If the system lets us start no threads, there is no global pool: each thread that asks for it becomes
 /// the only worker of a pool of its own, and runs its work itself.
 #[cold]
-pub(crate) fn global_registry() -> Arc<Registry> {
+pub(crate) fn global_registry() -> &'static Arc<Registry> {
     let global = GLOBAL.get_or_init(|| match ThreadPoolBuilder::new().build_registry() {
         Ok(registry) => Some(registry),
         Err(error) => {
@@ -23,17 +23,16 @@ pub(crate) fn global_registry() -> Arc<Registry> {
             None
         }
     });
-    match global {
-        Some(registry) => Arc::clone(registry),
-        None => own_registry(),
-    }
+    global.as_ref().unwrap_or_else(|| own_registry())
 }
 
-/// A pool of which the calling thread, which is no worker, becomes the only one.
-fn own_registry() -> Arc<Registry> {
-    debug_assert!(WorkerThread::current().is_null());
+/// A pool of which the calling thread, which is no worker, becomes the only one, for the rest of its life.
+fn own_registry() -> &'static Arc<Registry> {
     let builder = ThreadPoolBuilder::new().num_threads(1).use_current_thread();
-    builder.build_registry().expect("a pool of the calling thread alone starts no thread")
+    builder.build_registry().expect("a pool of the calling thread alone starts no thread");
+    // SAFETY: the thread has just been made a worker, which is leaked.
+    let worker: &'static WorkerThread = unsafe { &*WorkerThread::current() };
+    worker.registry()
 }
 
 /// Makes the global pool what `build` builds, unless there is one already.

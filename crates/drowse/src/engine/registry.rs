@@ -1,5 +1,6 @@
 //! What the workers of one pool share.
 
+use super::global::global_registry;
 use super::start::StartPlan;
 use super::worker::WorkerThread;
 use crate::deque::Stealer;
@@ -74,12 +75,12 @@ impl Registry {
         plan.start()
     }
 
-    /// The pool that this thread works for, else the global one.
-    pub(crate) fn current() -> Arc<Self> {
+    /// Calls `f` with the pool that this thread works for, else with the global one.
+    pub(crate) fn with_current<R>(f: impl FnOnce(&Arc<Self>) -> R) -> R {
         // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
         match unsafe { WorkerThread::current().as_ref() } {
-            Some(worker) => Arc::clone(worker.registry()),
-            None => super::global_registry(),
+            Some(worker) => f(worker.registry()),
+            None => f(global_registry()),
         }
     }
 

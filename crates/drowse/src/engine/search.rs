@@ -18,8 +18,8 @@ impl WorkerThread {
         }
     }
 
-    /// A job from wherever there is one.
-    pub(crate) fn find_work(&self) -> Option<JobRef> {
+    /// A job of our own; or, after many of them in a row, one from outside.
+    pub(super) fn take_local_job_fairly(&self) -> Option<JobRef> {
         let streak = self.local_streak.get();
         if streak >= LOCAL_STREAK {
             self.local_streak.set(0);
@@ -27,12 +27,14 @@ impl WorkerThread {
                 return Some(job);
             }
         }
-        if let Some(job) = self.take_local_job() {
-            self.local_streak.set(streak + 1);
-            return Some(job);
-        }
-        self.local_streak.set(0);
-        self.steal().or_else(|| self.registry.injector.pop())
+        let job = self.take_local_job();
+        self.local_streak.set(if job.is_some() { streak + 1 } else { 0 });
+        job
+    }
+
+    /// A job from wherever there is one.
+    pub(crate) fn find_work(&self) -> Option<JobRef> {
+        self.take_local_job().or_else(|| self.steal()).or_else(|| self.registry.injector.pop())
     }
 
     /// A job of another worker's. Begins at a random one, so that thieves spread.
@@ -60,9 +62,9 @@ impl WorkerThread {
         }
     }
 
-    /// Whether there is a job that only a worker which looks for it will run.
-    pub(super) fn has_injected(&self) -> bool {
-        !self.registry.injector.is_empty() || !self.registry.threads[self.index()].broadcasts.is_empty()
+    /// Whether some queue holds a job that this worker could run.
+    pub(super) fn work_visible(&self) -> bool {
+        self.registry.work_visible() || !self.registry.threads[self.index()].broadcasts.is_empty()
     }
 
     /// Runs the jobs of our own until there is none.

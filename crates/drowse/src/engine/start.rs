@@ -92,10 +92,11 @@ pub(crate) fn run_worker(parts: ThreadBuilderParts) {
         registry.catch_unwind(|| start(index));
     }
     worker.wait_until(registry.threads[index].terminate.word());
-    debug_assert!(worker.deque_is_empty(), "a job was left behind in the deque of worker {index}");
+    // The pool ends when nothing is left to do; but the handlers may spawn too, and at the end nobody else is
+    // sure to be there for it.
+    worker.run_local_jobs();
     if let Some(exit) = &registry.handlers.exit {
         registry.catch_unwind(|| exit(index));
-        // The handler may have spawned; see that nothing is lost.
         worker.run_local_jobs();
     }
     mem::forget(abort);

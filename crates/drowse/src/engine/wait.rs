@@ -21,7 +21,7 @@ impl WorkerThread {
         // if one came this far, returning to the caller would free what is lent.
         let abort = AbortIfPanic;
         while !latch.probe() {
-            match self.take_local_job() {
+            match self.take_local_job_fairly() {
                 // SAFETY: taken from a queue just now.
                 Some(job) => unsafe { self.execute(job) },
                 None => self.look_elsewhere(latch),
@@ -39,8 +39,8 @@ impl WorkerThread {
             found = self.find_work();
             if found.is_none() {
                 // WAKE: the latch's setter wakes us, as does whoever posts a job; the protocol looks for
-                // injected jobs once more after it has committed us to sleep.
-                sleep.no_work_found(&mut idle, latch, || self.has_injected());
+                // jobs once more when it has counted us as sleeping.
+                sleep.no_work_found(&mut idle, latch, || self.work_visible());
             }
         }
         // WAKE: a post may have counted on us as one who searches. Now that we do not, the next sleeper takes over if

@@ -23,7 +23,7 @@ pub(crate) struct WorkerThread {
     /// Jobs spawned with `spawn_fifo` on this worker.
     fifo: JobFifo,
     pub(super) rng: Rng,
-    /// Jobs taken from the own deque since the injector was last looked at.
+    /// Jobs of its own that it has run since it last looked into the injector.
     pub(super) local_streak: Cell<u32>,
 }
 

@@ -92,9 +92,11 @@ pub(crate) fn assert_works(pool: &ThreadPool) {
 
 /// Calls what must panic, and returns what the panic carries.
 #[track_caller]
-pub(crate) fn caught<P: Any>(f: impl FnOnce()) -> P {
-    let payload = panic::catch_unwind(AssertUnwindSafe(f)).expect_err("this must panic");
-    *payload.downcast().expect("the payload is of another type")
+pub(crate) fn caught<P: Any, R>(f: impl FnOnce() -> R) -> P {
+    match panic::catch_unwind(AssertUnwindSafe(f)) {
+        Ok(_) => panic!("this must panic"),
+        Err(payload) => *payload.downcast().expect("the payload is of this type"),
+    }
 }
 
 /// How many workers of the pool sleep, by what it says of itself.

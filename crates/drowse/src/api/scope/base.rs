@@ -81,17 +81,16 @@ impl<'scope> ScopeBase<'scope> {
 
     /// Runs the scope's own closure, waits for every job, and passes on the first panic.
     pub(super) fn complete<R>(&self, owner: Option<&WorkerThread>, op: impl FnOnce() -> R) -> R {
-        let result = unwind::halt_unwinding(op);
-        // SAFETY: we are the waiter, and wait next.
-        unsafe { CountLatch::set(&self.pending) };
-        self.pending.wait(owner);
-        let result = match result {
+        let result = match unwind::halt_unwinding(op) {
             Ok(result) => Some(result),
             Err(payload) => {
                 self.keep_panic(payload);
                 None
             }
         };
+        // SAFETY: we are the waiter, and wait next.
+        unsafe { CountLatch::set(&self.pending) };
+        self.pending.wait(owner);
         // ORDERING: relaxed; each job's panic was kept before it counted down, which the wait has acquired.
         let panic = self.panic.swap(ptr::null_mut(), Ordering::Relaxed);
         if panic.is_null() {

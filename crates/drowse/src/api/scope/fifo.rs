@@ -61,16 +61,16 @@ pub fn in_place_scope_fifo<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&ScopeFifo<'scope>) -> R,
 {
-    in_place_scope_fifo_in(Registry::current(), op)
+    Registry::with_current(|registry| in_place_scope_fifo_in(registry, op))
 }
 
-pub(in crate::api) fn in_place_scope_fifo_in<'scope, OP, R>(registry: Arc<Registry>, op: OP) -> R
+pub(in crate::api) fn in_place_scope_fifo_in<'scope, OP, R>(registry: &Arc<Registry>, op: OP) -> R
 where
     OP: FnOnce(&ScopeFifo<'scope>) -> R,
 {
     // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
     let owner = unsafe { WorkerThread::current().as_ref() };
-    let scope = ScopeFifo::new(owner, registry);
+    let scope = ScopeFifo::new(owner, Arc::clone(registry));
     scope.base.complete(owner, || op(&scope))
 }
 
