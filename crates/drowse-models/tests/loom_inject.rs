@@ -33,6 +33,22 @@ impl Injected {
         self.jec.post_injected(1, || queue_was_empty);
     }
 
+    /// Gives up one reason for the pool to live. The last ends it.
+    fn release(&self) {
+        if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+            for (worker, latch) in self.latches.iter().enumerate() {
+                set_latch(&self.jec, worker, latch);
+            }
+        }
+    }
+
+    /// Searches, gets sleepy, and finds its latch set.
+    fn get_sleepy_and_leave(&self, worker: usize) {
+        let mut idle = self.jec.start_looking(worker);
+        self.jec.no_work_found(&mut idle, &self.latches[worker], || self.has_injected(worker));
+        self.jec.stop_looking(idle, || self.work_visible());
+    }
+
     fn work(&self, worker: usize) {
         wait_until(&self.jec, worker, &self.latches[worker], self);
     }
@@ -56,11 +72,7 @@ impl Board for Injected {
 
     fn run(&self, _worker: usize, job: Parcel) {
         assert_eq!(job.take(), 42);
-        if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
-            for (worker, latch) in self.latches.iter().enumerate() {
-                set_latch(&self.jec, worker, latch);
-            }
-        }
+        self.release();
     }
 }
 
@@ -110,6 +122,48 @@ fn two_workers_run_an_injected_job() {
         pool.work(0);
         worker.join().unwrap();
         outside.join().unwrap();
+        assert_nobody_counted(&pool.jec);
+    });
+}
+
+/// A pool is dropped right after a job was spawned into it: both are reasons for it to live, and the last to go sets the
+/// latch that the worker's main loop waits for.
+#[test]
+fn the_end_of_a_pool_comes_after_its_last_job() {
+    every_interleaving(|| {
+        let pool = Injected::new(1, 2);
+        let outside = thread::spawn({
+            let pool = Arc::clone(&pool);
+            move || {
+                pool.inject();
+                pool.release();
+            }
+        });
+        pool.work(0);
+        outside.join().unwrap();
+        assert!(pool.injector.is_empty(), "the pool ended before its last job");
+        assert_nobody_counted(&pool.jec);
+    });
+}
+
+/// The counter comes round: between the worker's announcement and its commitment, others get sleepy and post until
+/// it holds the same value again. Only the last look at the injector tells the worker.
+#[test]
+fn a_counter_that_came_round_hides_no_injected_job() {
+    with_preemptions(3, || {
+        let pool = Injected::new(2, 1);
+        let other = thread::spawn({
+            let pool = Arc::clone(&pool);
+            move || {
+                pool.inject();
+                pool.get_sleepy_and_leave(1);
+                // A job that somebody took at once.
+                pool.jec.post_injected(1, || true);
+                pool.get_sleepy_and_leave(1);
+            }
+        });
+        pool.work(0);
+        other.join().unwrap();
         assert_nobody_counted(&pool.jec);
     });
 }

@@ -99,8 +99,8 @@ impl LatchWord {
     #[must_use]
     #[inline]
     pub unsafe fn set(this: *const Self) -> bool {
-        let ordering = if mutant::active("latch/set-relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
         // ORDERING: release pairs with `probe`, acquire with `fall_asleep`; see the notes on the type.
+        let ordering = if mutant::active("latch/set-relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
         // SAFETY: the caller keeps the latch alive until this one access has happened.
         let old = unsafe { (*this).state.swap(SET, ordering) };
         if mutant::active("latch/set-touches-after") {

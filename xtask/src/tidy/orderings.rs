@@ -1,4 +1,4 @@
-//! Every memory ordering is argued for.
+//! Every memory ordering is argued for, but for those of tests.
 
 use super::Problem;
 use super::code::has_word;
@@ -27,7 +27,7 @@ pub(crate) fn check(source: &Source) -> Vec<Problem> {
     for (line, code) in source.code.iter().enumerate() {
         let ordering = ORDERINGS.iter().find(|ordering| has_word(code, ordering));
         let Some(ordering) = ordering else { continue };
-        if !is_import(line) && !is_argued(line) {
+        if !is_import(line) && !is_argued(line) && !source.in_test[line] {
             problems.push(Problem::at(
                 &source.path,
                 line,

@@ -1,7 +1,8 @@
 //! Mutex and condition variable without poison: what drowse guards with a lock is consistent at every
 //! step, and a panic of one job must not take the pool down.
 
-use super::world::{MutexGuard, RawCondvar, RawMutex};
+use super::MutexGuard;
+use super::world::sync::{Condvar as RawCondvar, Mutex as RawMutex};
 
 /// A mutex that knows no poison.
 #[derive(Debug)]

@@ -1,0 +1,47 @@
+//! Blocking: the word a thread sleeps on, and the latch made of it.
+#![cfg(drowse_loom)]
+
+use drowse::model::LockLatch;
+use drowse_models::{Parcel, every_interleaving, with_preemptions};
+use drowse_sync::atomic::Ordering;
+use drowse_sync::{Arc, WaitWord, thread};
+
+#[test]
+fn a_thread_asleep_on_a_word_wakes_when_it_changes() {
+    every_interleaving(|| {
+        let word = Arc::new((WaitWord::new(0), Parcel::empty()));
+        let waker = thread::spawn({
+            let word = Arc::clone(&word);
+            move || {
+                word.1.put(42);
+                word.0.store(1, Ordering::Release);
+                word.0.wake();
+            }
+        });
+        word.0.wait_while(0);
+        assert_eq!(word.1.take(), 42);
+        waker.join().unwrap();
+    });
+}
+
+/// The latch is used twice, as `with_lock_latch` does: the first setter may still be about to wake us the second time.
+#[test]
+fn a_lock_latch_brings_one_result_after_the_other() {
+    with_preemptions(3, || {
+        let shared = Arc::new((LockLatch::new(), Parcel::empty()));
+        for round in 0..2 {
+            let setter = thread::spawn({
+                let shared = Arc::clone(&shared);
+                move || {
+                    shared.1.put(round);
+                    // SAFETY: the latch is in the `Arc` that we hold.
+                    unsafe { LockLatch::set(&shared.0) };
+                }
+            });
+            shared.0.wait_and_reset();
+            assert_eq!(shared.1.take(), round);
+            // Not joined: the thread may take its time.
+            drop(setter);
+        }
+    });
+}
