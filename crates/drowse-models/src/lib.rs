@@ -51,11 +51,13 @@ pub trait Board {
     /// Takes a job, from wherever this worker may.
     fn find(&self, worker: usize) -> Option<Self::Job>;
 
-    /// Whether there is a job that only a worker which looks for it will run.
-    fn has_injected(&self, worker: usize) -> bool;
-
     /// Whether there is a job that anyone may take.
     fn work_visible(&self) -> bool;
+
+    /// Whether there is a job that only this worker may take.
+    fn has_letter(&self, _worker: usize) -> bool {
+        false
+    }
 
     /// Runs a job.
     fn run(&self, worker: usize, job: Self::Job);
@@ -69,8 +71,7 @@ pub fn wait_until<B: Board>(jec: &SmallJec, worker: usize, latch: &LatchWord, bo
         while found.is_none() && !latch.probe() {
             found = board.find(worker);
             if found.is_none() {
-                // As the engine does: the last look is at every queue that this worker could take from.
-                jec.no_work_found(&mut idle, latch, || board.has_injected(worker) || board.work_visible());
+                jec.no_work_found(&mut idle, latch, || board.work_visible() || board.has_letter(worker));
             }
         }
         jec.stop_looking(idle, || board.work_visible());
@@ -123,3 +124,65 @@ mod explore {
 }
 #[cfg(drowse_loom)]
 pub use explore::{every_interleaving, with_preemptions};
+
+#[cfg(drowse_shuttle)]
+pub use pool::{Gate, random_schedules, with_pool};
+
+#[cfg(drowse_shuttle)]
+mod pool {
+    use drowse::{ThreadPool, ThreadPoolBuilder};
+    use drowse_sync::{Condvar, Mutex, thread};
+
+    /// Runs `model` under so many random schedules, half of them with few preemptions at telling places.
+    pub fn random_schedules(schedules: usize, model: impl Fn() + Clone + Sync + Send + 'static) {
+        shuttle::check_random(model.clone(), schedules / 2);
+        shuttle::check_pct(model, schedules / 2, 3);
+    }
+
+    /// Calls `f` with a pool of so many workers, drops the pool, and waits until they have ended.
+    pub fn with_pool(workers: usize, f: impl FnOnce(&ThreadPool)) {
+        let mut handles = Vec::new();
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(workers)
+            .spawn_handler(|worker| {
+                handles.push(thread::Builder::new().spawn(|| worker.run())?);
+                Ok(())
+            })
+            .build()
+            .unwrap();
+        f(&pool);
+        drop(pool);
+        for handle in handles {
+            handle.join().unwrap();
+        }
+    }
+
+    /// Lets nobody pass until it was opened.
+    #[derive(Debug)]
+    pub struct Gate {
+        is_open: Mutex<bool>,
+        opened: Condvar,
+    }
+
+    impl Gate {
+        /// A closed gate.
+        #[allow(clippy::new_without_default)]
+        pub fn new() -> Self {
+            Self { is_open: Mutex::new(false), opened: Condvar::new() }
+        }
+
+        /// Opens it, for good.
+        pub fn open(&self) {
+            *self.is_open.lock() = true;
+            self.opened.notify_one();
+        }
+
+        /// Waits until it is open. For one thread.
+        pub fn pass(&self) {
+            let mut is_open = self.is_open.lock();
+            while !*is_open {
+                is_open = self.opened.wait(is_open);
+            }
+        }
+    }
+}

@@ -72,10 +72,6 @@ impl Board for Pool {
         self.jobs.iter().position(Slot::take)
     }
 
-    fn has_injected(&self, _worker: usize) -> bool {
-        false
-    }
-
     fn work_visible(&self) -> bool {
         self.jobs.iter().any(|job| !job.is_empty())
     }
@@ -108,14 +104,24 @@ fn a_searcher_whose_latch_is_set_passes_the_baton() {
 fn a_searcher_that_finds_one_job_sees_the_next() {
     with_preemptions(2, || {
         let pool = Pool::new();
-        let workers = [pool.start(1), pool.start(2)];
+        let searcher = thread::spawn({
+            let pool = Arc::clone(&pool);
+            move || {
+                let idle = pool.jec.start_looking(1);
+                let found = pool.find(1);
+                pool.jec.stop_looking(idle, || pool.work_visible());
+                if let Some(job) = found {
+                    pool.run(1, job);
+                }
+            }
+        });
+        let sleeper = pool.start(2);
         for job in &pool.jobs {
             job.publish();
             pool.jec.post(1, || true);
         }
-        for worker in workers {
-            worker.join().unwrap();
-        }
+        searcher.join().unwrap();
+        sleeper.join().unwrap();
         assert_nobody_counted(&pool.jec);
     });
 }

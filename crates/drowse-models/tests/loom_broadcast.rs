@@ -22,12 +22,12 @@ impl Board for Addressed {
         if self.letters.is_empty() { None } else { self.letters.pop() }
     }
 
-    fn has_injected(&self, _worker: usize) -> bool {
-        !self.letters.is_empty()
-    }
-
     fn work_visible(&self) -> bool {
         false
+    }
+
+    fn has_letter(&self, _worker: usize) -> bool {
+        !self.letters.is_empty()
     }
 
     fn run(&self, worker: usize, job: Parcel) {

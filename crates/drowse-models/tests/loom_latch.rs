@@ -18,10 +18,6 @@ impl Board for NoJobs {
         None
     }
 
-    fn has_injected(&self, _worker: usize) -> bool {
-        false
-    }
-
     fn work_visible(&self) -> bool {
         false
     }

@@ -55,10 +55,6 @@ impl Board for Local {
         }
     }
 
-    fn has_injected(&self, _worker: usize) -> bool {
-        false
-    }
-
     fn work_visible(&self) -> bool {
         !self.deque.is_empty()
     }

@@ -26,6 +26,10 @@ pub struct Policy {
 
 impl Default for Policy {
     fn default() -> Self {
+        if cfg!(drowse_shuttle) {
+            // A random schedule would hardly ever let a worker search for long enough to fall asleep.
+            return Self { rounds_until_sleepy: 1, spins_per_round: 1 };
+        }
         Self { rounds_until_sleepy: 24, spins_per_round: 2 }
     }
 }

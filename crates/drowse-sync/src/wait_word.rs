@@ -43,6 +43,12 @@ impl WaitWord {
     /// Writes the word. Wakes nobody.
     #[inline]
     pub fn store(&self, value: u32, ordering: Ordering) {
+        if cfg!(drowse_loom) {
+            // Loom keeps no total order of the changes of a word. After a plain store that overwrites another thread's
+            // exchange it would let us read what that exchange wrote, which no machine does; a swap is told apart.
+            self.word.swap(value, ordering);
+            return;
+        }
         self.word.store(value, ordering);
     }
 

@@ -166,7 +166,7 @@ fn scoped_pools_may_nest() {
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 fn if_threads_cannot_be_had_the_closure_is_not_called() {
     watchdog(|| {
-        let builder = ThreadPoolBuilder::new().num_threads(2).stack_size(1 << 62);
+        let builder = ThreadPoolBuilder::new().num_threads(2).stack_size(1 << 60);
         let result = builder.build_scoped(|worker| worker.run(), |_| unreachable!("there is no pool"));
         let said = result.unwrap_err().to_string();
         assert!(said.contains("thread could not be started"), "{said}");

@@ -131,7 +131,7 @@ fn a_builder_says_what_was_chosen() {
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 fn a_stack_that_cannot_be_had_is_an_error_that_says_what_to_do() {
     watchdog(|| {
-        let error = ThreadPoolBuilder::new().num_threads(2).stack_size(1 << 62).build().unwrap_err();
+        let error = ThreadPoolBuilder::new().num_threads(2).stack_size(1 << 60).build().unwrap_err();
         let said = error.to_string();
         for part in ["thread could not be started", "fewer threads", "smaller stacks"] {
             assert!(said.contains(part), "{part} in {said}");

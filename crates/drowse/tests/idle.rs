@@ -24,29 +24,35 @@ fn named(name: &'static str, width: usize) -> (ThreadPool, Vec<Task>) {
     (pool, tasks)
 }
 
-fn until_all_block(pool: &ThreadPool, tasks: &[Task]) {
-    until_all_sleep(pool);
+/// Waits until the system, too, sees them asleep, and no more of their going to sleep is to come.
+fn until_at_rest(tasks: &[Task]) {
     until("the system sees them sleep too", || tasks.iter().all(Task::is_asleep));
+    until("they have come to rest", || {
+        let before = activities(tasks);
+        thread::park_timeout(Duration::from_millis(5));
+        activities(tasks) == before
+    });
 }
 
 fn activities(tasks: &[Task]) -> Vec<Activity> {
     tasks.iter().map(Task::activity).collect()
 }
 
-/// Lets some time pass. Nothing depends on how much.
-fn measure() {
-    let start = Instant::now();
+/// Looks on for a while, and sees nobody move. Nothing depends on how long it is.
+#[track_caller]
+fn assert_nobody_runs(tasks: &[Task]) {
+    until_at_rest(tasks);
+    let (start, before) = (Instant::now(), activities(tasks));
     while start.elapsed() < MEASURED {
         thread::park_timeout(MEASURED);
     }
+    assert_eq!(activities(tasks), before, "somebody ran");
 }
 
 #[track_caller]
 fn assert_idle(pool: &ThreadPool, tasks: &[Task]) {
-    until_all_block(pool, tasks);
-    let before = activities(tasks);
-    measure();
-    assert_eq!(activities(tasks), before, "somebody ran");
+    until_all_sleep(pool);
+    assert_nobody_runs(tasks);
     assert_eq!(sleeping(pool), pool.current_num_threads());
 }
 
@@ -108,10 +114,7 @@ fn the_others_while_one_is_busy() {
         let busy = common::occupy(&pool, 1);
         // The busy one blocks in its job: it does not run either, but is not counted.
         until("seven of them sleep", || sleeping(&pool) == 7);
-        until("the system sees them sleep too", || tasks.iter().all(Task::is_asleep));
-        let before = activities(&tasks);
-        measure();
-        assert_eq!(activities(&tasks), before, "somebody ran");
+        assert_nobody_runs(&tasks);
         assert_eq!(sleeping(&pool), 7);
         drop(busy);
         assert_works(&pool);
@@ -122,20 +125,19 @@ fn the_others_while_one_is_busy() {
 fn a_worker_that_waits_for_another_pool() {
     watchdog(|| {
         let ((home, home_tasks), (away, away_tasks)) = (named("home-", 4), named("away-", 4));
-        let idle = home.install(|| {
+        home.install(|| {
             away.install(|| {
                 // Everyone at home sleeps, also the one who waits for this; away, everyone but this one.
                 until("the others sleep", || sleeping(&home) == 4 && sleeping(&away) == 3);
-                let others: Vec<_> = home_tasks.into_iter().chain(away_tasks).collect();
+                let others = || home_tasks.iter().chain(&away_tasks);
                 until("the system sees them sleep too", || {
-                    others.iter().filter(|task| task.is_asleep()).count() == 7
+                    others().filter(|task| task.is_asleep()).count() == 7
                 });
-                let resting: Vec<_> = others.into_iter().filter(Task::is_asleep).collect();
-                let before = activities(&resting);
-                measure();
-                activities(&resting) == before
-            })
+                let resting: Vec<_> =
+                    home_tasks.into_iter().chain(away_tasks).filter(Task::is_asleep).collect();
+                assert_eq!(resting.len(), 7, "all but this one");
+                assert_nobody_runs(&resting);
+            });
         });
-        assert!(idle, "somebody ran");
     });
 }

@@ -4,6 +4,7 @@ mod common;
 
 use common::{fib, pool, watchdog};
 use drowse::ThreadPool;
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
@@ -60,19 +61,15 @@ fn from_outside() {
 
 /// Calls `disturb` again and again, on a thread of its own, while `body` runs.
 fn while_disturbed(disturb: impl Fn(usize) + Sync, body: impl FnOnce()) {
-    let over = AtomicBool::new(false);
+    let (over, started) = (AtomicBool::new(false), Barrier::new(2));
     thread::scope(|threads| {
-        let disturber = threads.spawn(|| {
-            let mut times = 0;
-            while !over.load(Ordering::Relaxed) {
-                disturb(times);
-                times += 1;
-            }
-            times
+        threads.spawn(|| {
+            started.wait();
+            (0..).take_while(|_| !over.load(Ordering::Relaxed)).for_each(&disturb);
         });
+        started.wait();
         body();
         over.store(true, Ordering::Relaxed);
-        assert_ne!(disturber.join().unwrap(), 0);
     });
 }
 

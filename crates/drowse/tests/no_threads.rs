@@ -13,7 +13,7 @@ use std::thread;
 
 /// Runs `body` where every thread is to have a stack that no machine has.
 fn without_threads(test: &str, body: impl FnOnce()) -> Ended {
-    let absurd = (1_u64 << 62).to_string();
+    let absurd = (1_u64 << 60).to_string();
     in_child(test, &[("RUST_MIN_STACK", &absurd)], || {
         assert!(thread::Builder::new().spawn(|| ()).is_err(), "a thread could be started");
         body();

@@ -93,14 +93,15 @@ fn all_meet(pool: &ThreadPool, shape: Shape, rounds: usize) {
     for _ in 0..rounds {
         pool.install(|| meet(&everyone, pool.current_num_threads(), shape));
     }
-    // One more would not do: nobody is left over.
-    assert!(everyone_is_gone(pool));
+    assert_all_free(pool);
 }
 
-/// Whether the workers are all free again.
-fn everyone_is_gone(pool: &ThreadPool) -> bool {
+/// Nobody is still held up: all workers can meet once more.
+#[track_caller]
+fn assert_all_free(pool: &ThreadPool) {
     let everyone = Barrier::new(pool.current_num_threads());
-    pool.broadcast(|_| everyone.wait().is_leader()).into_iter().filter(|&leader| leader).count() == 1
+    let leaders = pool.broadcast(|_| everyone.wait().is_leader());
+    assert_eq!(leaders.into_iter().filter(|&leader| leader).count(), 1);
 }
 
 #[test]
@@ -136,14 +137,17 @@ fn all_workers_meet_in_the_jobs_of_a_scope() {
     watchdog(|| {
         for width in [2, 8, 64] {
             let (pool, everyone) = (pool(width), Barrier::new(width));
-            let everyone = &everyone;
+            let meet = || {
+                everyone.wait();
+            };
+            let meet = &meet;
             for _ in 0..20 {
                 // The closure's own worker takes part once it waits.
-                pool.scope(|s| (0..width).for_each(|_| s.spawn(move |_| drop(everyone.wait()))));
-                pool.scope_fifo(|s| (0..width).for_each(|_| s.spawn_fifo(move |_| drop(everyone.wait()))));
-                pool.in_place_scope(|s| (0..width).for_each(|_| s.spawn(move |_| drop(everyone.wait()))));
+                pool.scope(|s| (0..width).for_each(|_| s.spawn(move |_| meet())));
+                pool.scope_fifo(|s| (0..width).for_each(|_| s.spawn_fifo(move |_| meet())));
+                pool.in_place_scope(|s| (0..width).for_each(|_| s.spawn(move |_| meet())));
             }
-            assert!(everyone_is_gone(&pool));
+            assert_all_free(&pool);
         }
     });
 }

@@ -139,11 +139,11 @@ fn roomy(width: usize) -> ThreadPool {
 /// One tree at a time, from outside.
 fn alone(width: usize) {
     let pool = roomy(width);
-    let (ticket, over) = Ticket::first(20 * 2_000);
-    for seed in 0..20 {
+    let (ticket, over) = Ticket::first(200 * 2_000);
+    for seed in 0..200 {
         pool.install(|| grow(&ticket, &mut Dice::new(seed), 2_000));
     }
-    ticket.assert_each_ran_once(&over, 5_000);
+    ticket.assert_each_ran_once(&over, 50_000);
     common::assert_works(&pool);
 }
 
@@ -170,7 +170,7 @@ fn trees_on_sixty_four_threads() {
 /// Many threads send trees at once, by every way there is into a pool.
 fn crowded(width: usize) {
     const SENDERS: u64 = 16;
-    const TREES: u64 = 12;
+    const TREES: u64 = 60;
     let pool = roomy(width);
     let (ticket, over) = Ticket::first((SENDERS * TREES) as usize * (200 + width));
     thread::scope(|threads| {
@@ -183,7 +183,7 @@ fn crowded(width: usize) {
             });
         }
     });
-    ticket.assert_each_ran_once(&over, 4_000);
+    ticket.assert_each_ran_once(&over, 20_000);
     common::assert_works(&pool);
 }
 

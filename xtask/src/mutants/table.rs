@@ -31,7 +31,64 @@ pub(crate) struct Mutant {
 ///     removes: "the look at the queues between the announcement and the sleep",
 /// },
 /// ```
-pub(crate) const MUTANTS: &[Mutant] = &[];
+pub(crate) const MUTANTS: &[Mutant] = &[
+    Mutant {
+        name: "engine/inject-no-post",
+        backend: Backend::Shuttle,
+        binary: "shuttle_pool",
+        model: "a_job_from_outside_wakes_a_pool_that_has_fallen_asleep",
+        removes: "the post after an injection",
+    },
+    Mutant {
+        name: "engine/push-no-post",
+        backend: Backend::Shuttle,
+        binary: "shuttle_pool",
+        model: "halves_that_wait_for_each_other",
+        removes: "the post after a push",
+    },
+    Mutant {
+        name: "engine/broadcast-no-wake",
+        backend: Backend::Shuttle,
+        binary: "shuttle_pool",
+        model: "a_broadcast_reaches_every_worker",
+        removes: "the wake-up of the workers that a broadcast has left jobs for",
+    },
+    Mutant {
+        name: "engine/terminate-no-wake",
+        backend: Backend::Shuttle,
+        binary: "shuttle_pool",
+        model: "a_pool_that_is_never_used_ends",
+        removes: "the wake-up of a worker that is told to end",
+    },
+    Mutant {
+        name: "engine/spin-latch-no-wake",
+        backend: Backend::Shuttle,
+        binary: "shuttle_pool",
+        model: "a_join_sleeps_until_its_stolen_half_is_done",
+        removes: "the wake-up of a worker whose join is done",
+    },
+    Mutant {
+        name: "engine/cross-latch-no-wake",
+        backend: Backend::Shuttle,
+        binary: "shuttle_pool",
+        model: "two_pools_install_into_each_other",
+        removes: "the wake-up of a worker whose job in another pool is done",
+    },
+    Mutant {
+        name: "engine/count-latch-no-wake",
+        backend: Backend::Shuttle,
+        binary: "shuttle_pool",
+        model: "a_scope_sleeps_until_its_jobs_are_done",
+        removes: "the wake-up of a worker whose scope is done",
+    },
+    Mutant {
+        name: "sleepers/no-wake",
+        backend: Backend::Shuttle,
+        binary: "shuttle_pool",
+        model: "a_tree_of_joins",
+        removes: "the system call that wakes a claimed sleeper",
+    },
+];
 
 #[cfg(test)]
 mod tests {

@@ -24,7 +24,9 @@ pub(crate) fn asan(context: &Context) -> Outcome {
         command
             .args(subcommand)
             .env("CARGO_TARGET_DIR", context.workspace().target_for("asan"))
-            .env("ASAN_OPTIONS", &options);
+            .env("ASAN_OPTIONS", &options)
+            // Frames are several times as big as usual.
+            .env("RUST_MIN_STACK", "33554432");
         add_rustflags(&mut command, &["-Zsanitizer=address"]);
         command
     };

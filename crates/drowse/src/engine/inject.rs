@@ -2,7 +2,7 @@
 
 use super::registry::Registry;
 use crate::job::JobRef;
-use drowse_sync::full_fence;
+use drowse_sync::{full_fence, mutant};
 
 impl Registry {
     /// Offers a job to the workers: on our own deque if we are one of them, else through the injector.
@@ -29,7 +29,9 @@ impl Registry {
         self.injector.push(job);
         // WAKE: the workers may all sleep. The post's fence and the one of a worker that falls asleep see to it that we
         // see the sleeper, or it sees the job.
-        self.sleep.post_injected(1, || queue_was_empty);
+        if !mutant::active("engine/inject-no-post") {
+            self.sleep.post_injected(1, || queue_was_empty);
+        }
     }
 
     /// Leaves one job for each worker.
@@ -46,7 +48,9 @@ impl Registry {
         full_fence();
         for worker in 0..self.num_threads() {
             // WAKE: each has a job that nobody else can run.
-            self.sleep.wake_worker(worker);
+            if !mutant::active("engine/broadcast-no-wake") {
+                self.sleep.wake_worker(worker);
+            }
         }
     }
 }

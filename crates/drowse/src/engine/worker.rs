@@ -5,7 +5,7 @@ use super::rng::Rng;
 use super::start::ThreadBuilderParts;
 use crate::deque::Owner;
 use crate::job::{JobFifo, JobHeader, JobRef};
-use drowse_sync::{Arc, random_seed};
+use drowse_sync::{Arc, mutant, random_seed};
 use std::cell::Cell;
 use std::ptr;
 
@@ -77,7 +77,9 @@ impl WorkerThread {
         self.deque.push(job.into_word());
         // WAKE: a worker that we do not see on its way to sleep sees the job; one that we see is kept awake, or
         // woken if nobody else searches.
-        self.registry.sleep.post(1, || self.deque.len() <= 1);
+        if !mutant::active("engine/push-no-post") {
+            self.registry.sleep.post(1, || self.deque.len() <= 1);
+        }
     }
 
     /// Offers a job to everyone, to be run after those offered the same way before.

@@ -3,8 +3,8 @@
 use super::{Latch, LockLatch};
 use crate::engine::{Registry, WorkerThread};
 use drowse_sleep::LatchWord;
-use drowse_sync::Arc;
 use drowse_sync::atomic::{AtomicUsize, Ordering};
+use drowse_sync::{Arc, mutant};
 use std::ptr;
 
 /// Set when it was counted down as often as it was counted up.
@@ -69,7 +69,9 @@ impl Latch for CountLatch {
             Waiter::Worker { word, registry, index } => {
                 let (registry, index) = (Arc::clone(registry), *index);
                 // SAFETY: as above; this is the last use of `this`.
-                if unsafe { LatchWord::set(ptr::from_ref(word)) } {
+                if unsafe { LatchWord::set(ptr::from_ref(word)) }
+                    && !mutant::active("engine/count-latch-no-wake")
+                {
                     registry.wake_latch_owner(index);
                 }
             }

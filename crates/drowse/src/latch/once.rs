@@ -2,6 +2,7 @@
 
 use crate::engine::Registry;
 use drowse_sleep::LatchWord;
+use drowse_sync::mutant;
 
 /// Lives in the registry, is set once, by whoever ends the pool.
 #[derive(Debug)]
@@ -21,7 +22,7 @@ impl OnceLatch {
     /// Sets the latch of this worker and wakes it if it sleeps on it.
     pub(crate) fn set_and_wake(&self, registry: &Registry, worker: usize) {
         // SAFETY: the latch is borrowed, so it is alive.
-        if unsafe { LatchWord::set(&self.word) } {
+        if unsafe { LatchWord::set(&self.word) } && !mutant::active("engine/terminate-no-wake") {
             registry.wake_latch_owner(worker);
         }
     }

@@ -3,7 +3,7 @@
 use super::Latch;
 use crate::engine::{Registry, WorkerThread};
 use drowse_sleep::LatchWord;
-use drowse_sync::Arc;
+use drowse_sync::{Arc, mutant};
 use std::ptr;
 
 /// Set when the one job is done, by a worker of the owner's own pool.
@@ -38,7 +38,9 @@ impl Latch for SpinLatch<'_> {
             (ptr::from_ref::<Registry>(owner.registry()), owner.index())
         };
         // SAFETY: as above; this is the last use of `this`.
-        if unsafe { LatchWord::set(ptr::addr_of!((*this).word)) } {
+        if unsafe { LatchWord::set(ptr::addr_of!((*this).word)) }
+            && !mutant::active("engine/spin-latch-no-wake")
+        {
             // SAFETY: only workers of the owner's pool take jobs from its deque, so the thread we are on is one
             // of them and keeps the registry alive.
             unsafe { &*registry }.wake_latch_owner(worker);
@@ -74,7 +76,9 @@ impl Latch for CrossLatch<'_> {
             (Arc::clone(owner.registry()), owner.index())
         };
         // SAFETY: as above; this is the last use of `this`.
-        if unsafe { LatchWord::set(ptr::addr_of!((*this).0.word)) } {
+        if unsafe { LatchWord::set(ptr::addr_of!((*this).0.word)) }
+            && !mutant::active("engine/cross-latch-no-wake")
+        {
             registry.wake_latch_owner(worker);
         }
     }

@@ -1,0 +1,200 @@
+//! The real pool under random schedules: every job runs once, everyone who waits is woken, every worker ends.
+#![cfg(drowse_shuttle)]
+
+use drowse::{ThreadPool, ThreadPoolBuilder};
+use drowse_models::{Gate, random_schedules, with_pool};
+use drowse_sync::atomic::{AtomicUsize, Ordering};
+use drowse_sync::{Arc, thread};
+use std::panic::{self, AssertUnwindSafe};
+
+fn tree_sum(depth: u32) -> usize {
+    if depth == 0 {
+        return 1;
+    }
+    let (a, b) = drowse::join(|| tree_sum(depth - 1), || tree_sum(depth - 1));
+    a + b
+}
+
+#[test]
+fn a_tree_of_joins() {
+    random_schedules(2_000, || with_pool(4, |pool| assert_eq!(pool.install(|| tree_sum(4)), 16)));
+}
+
+#[test]
+fn a_tree_of_joins_on_many_workers() {
+    random_schedules(300, || with_pool(16, |pool| assert_eq!(pool.install(|| tree_sum(4)), 16)));
+}
+
+#[test]
+fn halves_that_wait_for_each_other() {
+    random_schedules(2_000, || {
+        with_pool(4, |pool| {
+            let (a, b) = (Gate::new(), Gate::new());
+            pool.join(
+                || {
+                    a.open();
+                    b.pass();
+                },
+                || {
+                    a.pass();
+                    b.open();
+                },
+            );
+        });
+    });
+}
+
+/// Takes longer than a waiter takes to fall asleep.
+fn take_long() {
+    for _ in 0..40 {
+        drowse_sync::hint::spin_loop();
+    }
+}
+
+#[test]
+fn a_join_sleeps_until_its_stolen_half_is_done() {
+    random_schedules(1_000, || {
+        with_pool(4, |pool| {
+            pool.join(|| (), take_long);
+        });
+    });
+}
+
+#[test]
+fn a_scope_sleeps_until_its_jobs_are_done() {
+    random_schedules(1_000, || {
+        with_pool(4, |pool| {
+            pool.scope(|s| {
+                s.spawn(|_| take_long());
+                s.spawn(|_| take_long());
+            });
+        });
+    });
+}
+
+#[test]
+fn a_job_from_outside_wakes_a_pool_that_has_fallen_asleep() {
+    random_schedules(1_000, || {
+        with_pool(4, |pool| {
+            for n in 0..3 {
+                take_long();
+                assert_eq!(pool.install(|| n), n);
+            }
+        });
+    });
+}
+
+#[test]
+fn a_scope_whose_jobs_spawn_more() {
+    random_schedules(1_000, || {
+        with_pool(4, |pool| {
+            let count = AtomicUsize::new(0);
+            pool.scope(|s| {
+                for _ in 0..3 {
+                    s.spawn(|s| {
+                        count.fetch_add(1, Ordering::Relaxed);
+                        s.spawn(|_| {
+                            count.fetch_add(1, Ordering::Relaxed);
+                        });
+                    });
+                }
+            });
+            assert_eq!(count.load(Ordering::Relaxed), 6);
+        });
+    });
+}
+
+#[test]
+fn what_was_spawned_runs_although_the_pool_is_dropped() {
+    random_schedules(1_000, || {
+        let count = Arc::new(AtomicUsize::new(0));
+        with_pool(4, |pool| {
+            for _ in 0..4 {
+                let count = Arc::clone(&count);
+                pool.spawn(move || {
+                    count.fetch_add(1, Ordering::Relaxed);
+                });
+            }
+        });
+        assert_eq!(count.load(Ordering::Relaxed), 4);
+    });
+}
+
+#[test]
+fn several_threads_install_at_once() {
+    random_schedules(500, || {
+        with_pool(4, |pool| {
+            let pool = &pool;
+            shuttle::thread::scope(|s| {
+                for n in 0..4 {
+                    s.spawn(move || assert_eq!(pool.install(|| drowse::join(|| n, || n + 1)), (n, n + 1)));
+                }
+            });
+        });
+    });
+}
+
+#[test]
+fn two_pools_install_into_each_other() {
+    random_schedules(500, || {
+        with_pool(3, |one| {
+            with_pool(3, |two| {
+                let there_and_back =
+                    |a: &ThreadPool, b: &ThreadPool| a.install(|| b.install(|| a.install(|| tree_sum(1))));
+                let (x, y) =
+                    one.install(|| drowse::join(|| there_and_back(two, one), || there_and_back(one, two)));
+                assert_eq!((x, y), (2, 2));
+            });
+        });
+    });
+}
+
+#[test]
+fn a_broadcast_reaches_every_worker() {
+    random_schedules(500, || {
+        with_pool(5, |pool| {
+            assert_eq!(pool.broadcast(|context| context.index()), [0, 1, 2, 3, 4]);
+            let inside = pool.install(|| drowse::join(|| drowse::broadcast(|_| 1).len(), || tree_sum(1)));
+            assert_eq!(inside, (5, 2));
+        });
+    });
+}
+
+#[test]
+fn a_panic_reaches_who_waits_and_spares_the_pool() {
+    random_schedules(500, || {
+        with_pool(4, |pool| {
+            let outcome = panic::catch_unwind(AssertUnwindSafe(|| {
+                pool.join(|| tree_sum(1), || panic::resume_unwind(Box::new("b")));
+            }));
+            assert_eq!(*outcome.unwrap_err().downcast::<&str>().unwrap(), "b");
+            assert_eq!(pool.install(|| tree_sum(2)), 4);
+        });
+    });
+}
+
+#[test]
+fn a_pool_that_is_never_used_ends() {
+    random_schedules(1_000, || with_pool(8, |_pool| {}));
+}
+
+#[test]
+fn the_calling_thread_as_a_worker() {
+    random_schedules(500, || {
+        let mut handles = Vec::new();
+        let builder = ThreadPoolBuilder::new().num_threads(3).use_current_thread();
+        let pool = builder
+            .spawn_handler(|worker| {
+                handles.push(thread::Builder::new().spawn(|| worker.run())?);
+                Ok(())
+            })
+            .build()
+            .unwrap();
+        assert_eq!(tree_sum(3), 8);
+        assert_eq!(pool.current_thread_index(), Some(0));
+        drop(pool);
+        for handle in handles {
+            handle.join().unwrap();
+        }
+    });
+}
