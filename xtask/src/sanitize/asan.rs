@@ -2,7 +2,7 @@
 
 use std::env;
 
-use super::{SELECTION, TARGET, is_on_target, with_options};
+use super::{SELECTION, SLOW_AND_WIDE, TARGET, is_on_target, with_options};
 use crate::context::{Context, shout};
 use crate::outcome::Outcome;
 use crate::steps::TestRun;
@@ -25,8 +25,7 @@ pub(crate) fn asan(context: &Context) -> Outcome {
             .args(subcommand)
             .env("CARGO_TARGET_DIR", context.workspace().target_for("asan"))
             .env("ASAN_OPTIONS", &options)
-            // Frames are several times as big as usual.
-            .env("RUST_MIN_STACK", "33554432");
+            .envs(SLOW_AND_WIDE);
         add_rustflags(&mut command, &["-Zsanitizer=address"]);
         command
     };

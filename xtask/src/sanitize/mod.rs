@@ -14,6 +14,9 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 const SELECTION: [&str; 8] =
     ["--package", "drowse", "--package", "drowse-sleep", "--package", "drowse-sync", "--target", TARGET];
 
+/// Under a sanitizer frames are several times as big, and everything takes several times as long.
+const SLOW_AND_WIDE: [(&str, &str); 2] = [("RUST_MIN_STACK", "33554432"), ("DROWSE_TEST_PATIENCE", "6")];
+
 /// Whether this program was built for the target.
 fn is_on_target() -> bool {
     cfg!(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"))

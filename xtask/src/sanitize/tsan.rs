@@ -6,7 +6,7 @@
 use std::env;
 
 use super::kit::{NoKit, Toolchain, unpack_debian};
-use super::{SELECTION, TARGET, is_on_target, with_options};
+use super::{SELECTION, SLOW_AND_WIDE, TARGET, is_on_target, with_options};
 use crate::context::{Context, shout};
 use crate::outcome::Outcome;
 use crate::steps::TestRun;
@@ -47,7 +47,8 @@ pub(crate) fn tsan(context: &Context) -> Outcome {
             .env("CARGO_TARGET_DIR", context.workspace().target_for("tsan"))
             .env("TSAN_OPTIONS", &options)
             // Symbolizing the backtrace of an expected panic takes half a second here.
-            .env("RUST_BACKTRACE", "0");
+            .env("RUST_BACKTRACE", "0")
+            .envs(SLOW_AND_WIDE);
         add_rustflags(&mut command, &["-Zsanitizer=thread"]);
         command
     };

@@ -68,7 +68,7 @@ pub(super) fn spawn_in(func: impl FnOnce() + Send + 'static, registry: &Registry
 
 pub(super) fn spawn_fifo_in(func: impl FnOnce() + Send + 'static, registry: &Registry) {
     let job = spawned_job(func, registry);
-    // SAFETY: a new reference; the caller holds the pool, and the job keeps it until it has run.
+    // SAFETY: a new reference; the caller holds the pool, so it has not ended.
     unsafe {
         match registry.current_worker() {
             Some(worker) => worker.push_fifo(job),

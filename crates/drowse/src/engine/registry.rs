@@ -4,7 +4,7 @@ use super::global::global_registry;
 use super::start::StartPlan;
 use super::worker::WorkerThread;
 use crate::deque::Stealer;
-use crate::job::{JobHeader, JobRef};
+use crate::job::{JobFifo, JobHeader, JobRef};
 use crate::latch::{LockLatch, OnceLatch};
 use crate::unwind::{self, AbortIfPanic, Payload};
 use drowse_sleep::{Jec, Policy};
@@ -35,6 +35,8 @@ pub(super) struct ThreadInfo {
     pub(super) stealer: Stealer<JobHeader>,
     /// Jobs for this worker and no other.
     pub(super) broadcasts: Queue<JobRef>,
+    /// Jobs spawned on this worker, to be begun in order.
+    pub(super) fifo: JobFifo,
 }
 
 /// The user's closures that the workers call.
@@ -59,6 +61,7 @@ impl Registry {
                 terminate: OnceLatch::new(),
                 stealer,
                 broadcasts: Queue::new(),
+                fifo: JobFifo::new(),
             })
             .collect();
         Arc::new(Self {

@@ -4,7 +4,7 @@ use super::registry::Registry;
 use super::rng::Rng;
 use super::start::ThreadBuilderParts;
 use crate::deque::Owner;
-use crate::job::{JobFifo, JobHeader, JobRef};
+use crate::job::{JobHeader, JobRef};
 use drowse_sync::{Arc, mutant, random_seed};
 use std::cell::Cell;
 use std::ptr;
@@ -20,8 +20,6 @@ pub(crate) struct WorkerThread {
     pub(super) deque: Owner<JobHeader>,
     index: usize,
     pub(super) registry: Arc<Registry>,
-    /// Jobs spawned with `spawn_fifo` on this worker.
-    fifo: JobFifo,
     pub(super) rng: Rng,
     /// Jobs of its own that it has run since it last looked into the injector.
     pub(super) local_streak: Cell<u32>,
@@ -33,7 +31,6 @@ impl WorkerThread {
             deque: parts.deque,
             index: parts.index,
             registry: parts.registry,
-            fifo: JobFifo::new(),
             rng: Rng::new(random_seed()),
             local_streak: Cell::new(0),
         }
@@ -86,11 +83,11 @@ impl WorkerThread {
     ///
     /// # Safety
     ///
-    /// As for [`push`](Self::push); and the job must keep the registry alive until it ends.
+    /// As for [`push`](Self::push).
     pub(crate) unsafe fn push_fifo(&self, job: JobRef) {
-        // SAFETY: the fifo goes when this worker ends, which is not before the pool does, which is not
-        // before the job has run.
-        unsafe { self.push(self.fifo.push(job)) }
+        let fifo = &self.registry.threads[self.index].fifo;
+        // SAFETY: the fifo is in the registry, which every worker that may execute the reference holds.
+        unsafe { self.push(fifo.push(job)) }
     }
 
     /// Takes back a job that was pushed, if it is still the newest in the deque.

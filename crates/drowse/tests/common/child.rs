@@ -1,6 +1,6 @@
 //! Tests that need a process of their own: for its environment, or because it is to die.
 
-use super::LIMIT;
+use super::limit;
 use std::env;
 use std::ffi::OsStr;
 use std::io::Read;
@@ -77,10 +77,10 @@ fn finish(test: &str, mut child: Child) -> Ended {
     let stdout = listen(child.stdout.take().expect("piped"), said.clone());
     let stderr = listen(child.stderr.take().expect("piped"), said);
     for _ in 0..2 {
-        if heard.recv_timeout(LIMIT).is_err() {
+        if heard.recv_timeout(limit()).is_err() {
             child.kill().expect("the child can be killed");
             let said = stderr.join().expect("the listener ends");
-            panic!("the child of {test} hangs: not done after {LIMIT:?}; it said {said:?}");
+            panic!("the child of {test} hangs: not done after {:?}; it said {said:?}", limit());
         }
     }
     let status = child.wait().expect("the child has ended");

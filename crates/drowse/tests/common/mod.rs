@@ -14,8 +14,12 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// After so long a test hangs. Less than the test runner's own limit, so that it is us who say which.
-pub(crate) const LIMIT: Duration = Duration::from_secs(25);
+/// After so long a test hangs. Less than the test runner's own limit, so that it is us who say which. Whoever runs the
+/// tests with something that slows them down can ask for more patience.
+pub(crate) fn limit() -> Duration {
+    let patience = std::env::var("DROWSE_TEST_PATIENCE").map_or(1, |times| times.parse().expect("a number"));
+    Duration::from_secs(25) * patience
+}
 
 /// Runs the body of a test on a thread of its own, and panics if it does not come back.
 #[track_caller]
@@ -49,10 +53,10 @@ fn watch<R: Send + 'static>(
         afterwards();
     };
     thread::Builder::new().name(test.clone()).spawn(runner).expect("a thread to run the test on");
-    match outcome.recv_timeout(LIMIT) {
+    match outcome.recv_timeout(limit()) {
         Ok(Ok(result)) => result,
         Ok(Err(payload)) => panic::resume_unwind(payload),
-        Err(RecvTimeoutError::Timeout) => panic!("{test} at {place} hangs: not done after {LIMIT:?}"),
+        Err(RecvTimeoutError::Timeout) => panic!("{test} at {place} hangs: not done after {:?}", limit()),
         Err(RecvTimeoutError::Disconnected) => unreachable!("the runner sends before it ends"),
     }
 }
@@ -62,7 +66,7 @@ fn watch<R: Send + 'static>(
 pub(crate) fn until(what: &str, state: impl Fn() -> bool) {
     let start = Instant::now();
     while !state() {
-        assert!(start.elapsed() < LIMIT, "waited in vain until {what}");
+        assert!(start.elapsed() < limit(), "waited in vain until {what}");
         thread::park_timeout(Duration::from_micros(200));
     }
 }
