@@ -1,4 +1,30 @@
-//! helper crate (doc to come)
+//! Models of drowse's lock-free parts, and of the whole pool. Each has at least one mutant that it must catch: see
+//! `xtask/src/mutants/table.rs`, and `cargo xtask mutants`.
+//!
+//! Under loom, which knows weak memory and tries every interleaving of two or three threads (of three, those with few
+//! preemptions; each model says which):
+//!
+//! | test file | shows |
+//! |---|---|
+//! | `loom_litmus` | what full, light and heavy fences promise, and that the model's promise no more than the real ones |
+//! | `loom_block` | a thread that blocks on a word, or on a lock latch, is woken, and sees what was written for it |
+//! | `loom_latch` | a latch that is set wakes its owner, brings the result, and is not touched once the owner has seen it |
+//! | `loom_inject` | a job from outside is run although the workers fall asleep, and a pool ends after its last job |
+//! | `loom_local` | a job on a worker's own deque is run by another although it falls asleep and the first never takes it back |
+//! | `loom_broadcast` | a job that is left for one worker is run by it although it falls asleep |
+//! | `loom_baton` | a worker that stops searching sees to the jobs whose posts have counted on it |
+//! | `loom_counter` | the jobs event counter keeps sleepy workers awake when work came, and may come round |
+//! | `loom_deque` | each item is taken once, and whole, by owner or thief, also while the deque grows |
+//!
+//! All of them but the last and the first two also show that the counts of inactive and sleeping workers come back to zero.
+//!
+//! Under shuttle, which knows no weak memory, but runs the real pool on many threads, in random schedules:
+//!
+//! | test file | shows |
+//! |---|---|
+//! | `shuttle_pool` | every job runs once, everyone who waits is woken, every worker ends |
+//!
+//! This library is what the models share.
 
 use drowse_sleep::{Jec, LatchWord, Policy};
 use drowse_sync::cell::UnsafeCell;
@@ -19,7 +45,6 @@ unsafe impl Sync for Parcel {}
 
 impl Parcel {
     /// A parcel with nothing in it.
-    #[allow(clippy::new_without_default)]
     pub fn empty() -> Self {
         Self(UnsafeCell::new(None))
     }
@@ -109,17 +134,12 @@ mod explore {
 
     fn explore(bound: Option<usize>, model: impl Fn() + Sync + Send + 'static) {
         let mut builder = loom::model::Builder::new();
+        // Not what the environment says: each model knows what it can afford.
         builder.preemption_bound = bound;
-        builder.max_branches = 10_000;
-        let n = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
-        let m = n.clone();
-        let t = std::time::Instant::now();
         builder.check(move || {
-            m.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             drowse_sync::prepare_fences();
-            model()
+            model();
         });
-        eprintln!("STAT {:?} iterations {:?} {:?}", std::thread::current().name(), n, t.elapsed());
     }
 }
 #[cfg(drowse_loom)]

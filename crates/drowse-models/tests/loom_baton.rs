@@ -8,49 +8,22 @@ use drowse_sleep::LatchWord;
 use drowse_sync::atomic::{AtomicU32, Ordering};
 use drowse_sync::{Arc, thread};
 
-/// A place for one job. As weak as a deque: publishing it is a release, looking for it orders nothing.
-struct Slot {
-    state: AtomicU32,
-    job: Parcel,
-}
-
-impl Slot {
-    fn new() -> Self {
-        Self { state: AtomicU32::new(0), job: Parcel::empty() }
-    }
-
-    fn publish(&self) {
-        self.job.put(42);
-        self.state.store(1, Ordering::Release);
-    }
-
-    fn is_empty(&self) -> bool {
-        self.state.load(Ordering::Relaxed) != 1
-    }
-
-    fn take(&self) -> bool {
-        let taken = !self.is_empty()
-            && self.state.compare_exchange(1, 2, Ordering::Acquire, Ordering::Relaxed).is_ok();
-        if taken {
-            assert_eq!(self.job.take(), 42);
-        }
-        taken
-    }
-}
-
-/// Worker 0, or a thread of no pool, posts. Worker 1 waits for the first job, worker 2 for the second.
+/// Worker 0 searches, worker 1 sleeps; worker 2, if there is one, posts a job. The job sets the latch that worker 1 waits for.
 struct Pool {
     jec: SmallJec,
-    latches: [LatchWord; 3],
-    jobs: [Slot; 2],
+    latches: [LatchWord; 2],
+    job: Parcel,
+    /// 1 while the job is to be had. As weak as a deque: publishing is a release, looking orders nothing.
+    jobs: AtomicU32,
 }
 
 impl Pool {
-    fn new() -> Arc<Self> {
+    fn new(workers: usize) -> Arc<Self> {
         Arc::new(Self {
-            jec: SmallJec::new(3, EAGER),
-            latches: [LatchWord::new(), LatchWord::new(), LatchWord::new()],
-            jobs: [Slot::new(), Slot::new()],
+            jec: SmallJec::new(workers, EAGER),
+            latches: [LatchWord::new(), LatchWord::new()],
+            job: Parcel::empty(),
+            jobs: AtomicU32::new(0),
         })
     }
 
@@ -59,69 +32,82 @@ impl Pool {
         thread::spawn(move || wait_until(&pool.jec, worker, &pool.latches[worker], &*pool))
     }
 
+    /// Starts a worker that searches, for a moment only.
+    fn start_searcher(self: &Arc<Self>) -> thread::JoinHandle<()> {
+        let pool = Arc::clone(self);
+        thread::spawn(move || {
+            let idle = pool.jec.start_looking(0);
+            pool.jec.stop_looking(idle, || pool.work_visible());
+        })
+    }
+
+    fn publish(&self) {
+        self.job.put(42);
+        self.jobs.store(1, Ordering::Release);
+    }
+
     fn end_wait_of(&self, worker: usize) {
         set_latch(&self.jec, worker, &self.latches[worker]);
     }
 }
 
 impl Board for Pool {
-    /// Which of the two.
-    type Job = usize;
+    type Job = ();
 
-    fn find(&self, _worker: usize) -> Option<usize> {
-        self.jobs.iter().position(Slot::take)
+    fn find(&self, _worker: usize) -> Option<()> {
+        let found = self.work_visible()
+            && self.jobs.compare_exchange(1, 0, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        found.then_some(())
     }
 
     fn work_visible(&self) -> bool {
-        self.jobs.iter().any(|job| !job.is_empty())
+        self.jobs.load(Ordering::Relaxed) == 1
     }
 
-    fn run(&self, _worker: usize, job: usize) {
-        self.end_wait_of(job + 1);
+    fn run(&self, _worker: usize, _job: ()) {
+        assert_eq!(self.job.take(), 42);
+        self.end_wait_of(1);
     }
 }
 
-/// Worker 0 posts the second job when worker 1, which searches, has no reason to go on: its latch is set.
 #[test]
 fn a_searcher_whose_latch_is_set_passes_the_baton() {
     with_preemptions(2, || {
-        let pool = Pool::new();
-        let workers = [pool.start(1), pool.start(2)];
-        pool.end_wait_of(1);
-        pool.jobs[1].publish();
+        let pool = Pool::new(3);
+        let (searcher, sleeper) = (pool.start(0), pool.start(1));
+        pool.end_wait_of(0);
+        pool.publish();
         pool.jec.post(1, || true);
-        for worker in workers {
-            worker.join().unwrap();
-        }
-        assert_nobody_counted(&pool.jec);
-    });
-}
-
-/// Worker 0 posts two jobs. The second post finds the counter odd already, and worker 1 searching: it has
-/// nothing to write that worker 1 could acquire. Only the fences on both sides show worker 1 the second job as
-/// it leaves with the first.
-#[test]
-fn a_searcher_that_finds_one_job_sees_the_next() {
-    with_preemptions(2, || {
-        let pool = Pool::new();
-        let searcher = thread::spawn({
-            let pool = Arc::clone(&pool);
-            move || {
-                let idle = pool.jec.start_looking(1);
-                let found = pool.find(1);
-                pool.jec.stop_looking(idle, || pool.work_visible());
-                if let Some(job) = found {
-                    pool.run(1, job);
-                }
-            }
-        });
-        let sleeper = pool.start(2);
-        for job in &pool.jobs {
-            job.publish();
-            pool.jec.post(1, || true);
-        }
         searcher.join().unwrap();
         sleeper.join().unwrap();
         assert_nobody_counted(&pool.jec);
     });
+}
+
+/// There are two posts. The second finds the counter odd already, and worker 0 searching: it has nothing to write that
+/// worker 0 could acquire. Only the fences on both sides show worker 0 the job as it leaves.
+fn a_searcher_sees_the_second_job(workers: usize, post: fn(&SmallJec)) {
+    with_preemptions(2, move || {
+        let pool = Pool::new(workers);
+        let (searcher, sleeper) = (pool.start_searcher(), pool.start(1));
+        // For a job that somebody took at once.
+        post(&pool.jec);
+        pool.publish();
+        post(&pool.jec);
+        searcher.join().unwrap();
+        sleeper.join().unwrap();
+        assert_nobody_counted(&pool.jec);
+    });
+}
+
+/// A light fence in the post, a heavy one where the baton is passed.
+#[test]
+fn a_searcher_sees_the_second_job_of_a_worker() {
+    a_searcher_sees_the_second_job(3, |jec| jec.post(1, || true));
+}
+
+/// Full fences on both sides.
+#[test]
+fn a_searcher_sees_the_second_job_from_outside() {
+    a_searcher_sees_the_second_job(2, |jec| jec.post_injected(1, || true));
 }

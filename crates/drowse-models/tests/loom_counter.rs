@@ -1,7 +1,7 @@
 //! The jobs event counter: what it is for, and that it may come round.
 #![cfg(drowse_loom)]
 
-use drowse_models::{EAGER, Parcel, SmallJec, assert_nobody_counted, every_interleaving};
+use drowse_models::{EAGER, Parcel, SmallJec, assert_nobody_counted, every_interleaving, with_preemptions};
 use drowse_sleep::LatchWord;
 use drowse_sync::{Arc, Queue, thread};
 
@@ -30,7 +30,7 @@ fn work_posted_since_it_got_sleepy_keeps_a_worker_awake() {
 /// again. The last look at the queues tells the worker what the counter does not.
 #[test]
 fn a_counter_that_came_round_hides_no_job() {
-    every_interleaving(|| {
+    with_preemptions(3, || {
         let pool = Arc::new((SmallJec::new(2, EAGER), Queue::new()));
         let other = thread::spawn({
             let pool = Arc::clone(&pool);

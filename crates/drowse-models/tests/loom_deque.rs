@@ -3,15 +3,12 @@
 
 use drowse::model::deque::{self, Owner, Steal, Stealer};
 use drowse_models::{Parcel, every_interleaving, with_preemptions};
-use drowse_sync::{Arc, thread};
+use drowse_sync::{Arc, thread, without_lopsided_fences};
 use std::ptr::NonNull;
 
 /// Items to push. Their contents are written by the owner just before each push, and taken out by the taker.
 #[derive(Clone)]
 struct Items(Arc<Vec<Parcel>>);
-
-// SAFETY: the deque's pointers lead into the `Arc`, which each thread that uses them holds.
-unsafe impl Send for Items {}
 
 impl Items {
     fn new(count: usize) -> Self {
@@ -55,20 +52,30 @@ fn assert_all_taken(items: &Items, taken: impl IntoIterator<Item = Option<u32>>)
     assert_eq!(taken, all, "items taken");
 }
 
+fn last_item() {
+    let items = Items::new(1);
+    let (owner, stealer) = deque::new(2);
+    let thief = thread::spawn({
+        let items = items.clone();
+        move || steal(&stealer, &items)
+    });
+    items.push(&owner, 0);
+    let popped = pop(&owner, &items);
+    let stolen = thief.join().unwrap();
+    assert_all_taken(&items, [popped, stolen]);
+    assert!(owner.is_empty());
+}
+
 #[test]
 fn the_last_item_goes_to_one() {
+    every_interleaving(last_item);
+}
+
+#[test]
+fn the_last_item_goes_to_one_without_lopsided_fences() {
     every_interleaving(|| {
-        let items = Items::new(1);
-        let (owner, stealer) = deque::new(2);
-        let thief = thread::spawn({
-            let items = items.clone();
-            move || steal(&stealer, &items)
-        });
-        items.push(&owner, 0);
-        let popped = pop(&owner, &items);
-        let stolen = thief.join().unwrap();
-        assert_all_taken(&items, [popped, stolen]);
-        assert!(owner.is_empty());
+        without_lopsided_fences();
+        last_item();
     });
 }
 
@@ -165,25 +172,6 @@ fn a_deque_that_grows_loses_nothing() {
 }
 
 #[test]
-fn a_slot_is_used_again_only_when_it_is_free() {
-    with_preemptions(3, || {
-        let items = Items::new(3);
-        let (owner, stealer) = deque::new(2);
-        items.push(&owner, 0);
-        items.push(&owner, 1);
-        let thief = thread::spawn({
-            let items = items.clone();
-            move || steal(&stealer, &items)
-        });
-        let first = pop(&owner, &items);
-        items.push(&owner, 2);
-        let stolen = thief.join().unwrap();
-        let rest = [pop(&owner, &items), pop(&owner, &items)];
-        assert_all_taken(&items, rest.into_iter().chain([first, stolen]));
-    });
-}
-
-#[test]
 fn two_thieves_and_the_owner() {
     with_preemptions(2, || {
         let items = Items::new(2);
@@ -201,7 +189,41 @@ fn two_thieves_and_the_owner() {
     });
 }
 
-/// What the sleep protocol relies on: a search that comes back empty has not passed by a job.
+/// A public item that is not the last: the owner takes it without a race, and a thief must leave it alone.
+fn two_public_items() {
+    let items = Items::new(6);
+    let (owner, stealer) = deque::new(8);
+    for index in 0..6 {
+        items.push(&owner, index);
+    }
+    // The first thief makes half of them public, and takes one. The owner takes the private half: 1 and 2 are left.
+    let mut taken = vec![steal(&stealer, &items)];
+    taken.extend((0..3).map(|_| pop(&owner, &items)));
+    let thief = thread::spawn({
+        let items = items.clone();
+        move || [steal(&stealer, &items), steal(&stealer, &items)]
+    });
+    taken.push(pop(&owner, &items));
+    taken.extend(thief.join().unwrap());
+    taken.push(pop(&owner, &items));
+    assert_all_taken(&items, taken);
+}
+
+#[test]
+fn owner_and_thief_share_two_public_items() {
+    every_interleaving(two_public_items);
+}
+
+#[test]
+fn owner_and_thief_share_two_public_items_without_lopsided_fences() {
+    every_interleaving(|| {
+        without_lopsided_fences();
+        two_public_items();
+    });
+}
+
+/// Two items, two thieves, and the owner takes none: nobody comes back empty, although one may have taken all that the other has
+/// published.
 #[test]
 fn a_thief_that_finds_nothing_has_overlooked_nothing() {
     with_preemptions(2, || {
@@ -216,7 +238,6 @@ fn a_thief_that_finds_nothing_has_overlooked_nothing() {
         });
         let ours = steal(&stealer, &items);
         let theirs = thief.join().unwrap();
-        // Two items, two thieves, and the owner takes none.
         assert_all_taken(&items, [ours, theirs]);
     });
 }

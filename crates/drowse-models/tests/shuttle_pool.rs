@@ -198,3 +198,26 @@ fn the_calling_thread_as_a_worker() {
         }
     });
 }
+
+/// The first half of a join spawns a job, and after the join its worker blocks until that job is done. By then the second half may
+/// have been stolen and be done: then all that the join finds in its deque is the spawned job, which it must leave there for the
+/// other worker to see.
+#[test]
+fn a_job_that_a_join_leaves_in_the_deque_is_not_lost() {
+    random_schedules(4_000, || {
+        with_pool(2, |pool| {
+            let (half_done, job_done) = (Gate::new(), Arc::new(Gate::new()));
+            pool.install(|| {
+                drowse::join(
+                    || {
+                        let job_done = Arc::clone(&job_done);
+                        drowse::spawn(move || job_done.open());
+                        half_done.pass();
+                    },
+                    || half_done.open(),
+                );
+                job_done.pass();
+            });
+        });
+    });
+}

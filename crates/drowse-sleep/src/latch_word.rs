@@ -76,7 +76,8 @@ impl LatchWord {
     pub(crate) fn fall_asleep(&self) -> bool {
         // ORDERING: release pairs with the acquire in `set`: a setter that sees SLEEPING also sees the bed
         // made. Relaxed would let it find the bed of a worker that looks awake, and wake nobody.
-        self.step(SLEEPY, SLEEPING, Ordering::Release)
+        let relaxed = mutant::active("latch/fall-asleep-relaxed");
+        self.step(SLEEPY, SLEEPING, if relaxed { Ordering::Relaxed } else { Ordering::Release })
     }
 
     /// Owner: awake again, for whatever reason.

@@ -31,7 +31,9 @@ use crate::atomic::{Ordering, fence};
 pub fn full_fence() {
     // ORDERING: pairs with the fence on the other side of the handshake; the call site names it. Anything
     // weaker lets both sides read the old value.
-    fence(Ordering::SeqCst);
+    if !crate::mutant::active("fence/no-full-fence") {
+        fence(Ordering::SeqCst);
+    }
 }
 
 #[cfg(drowse_loom)]
@@ -78,8 +80,8 @@ mod lopsided {
     pub fn heavy_fence() {
         full_fence();
         if prepare_fences() && !command(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED) {
-            // It worked when it was tried, so this cannot be; but if it is, silently going on would be a
-            // lost wake-up some day.
+            // It worked when it was tried; perhaps somebody has put the process into a sandbox since. To go on silently would be
+            // a lost wake-up some day.
             eprintln!("drowse: the system refused a memory barrier that it had granted before; aborting");
             std::process::abort();
         }
@@ -102,6 +104,8 @@ mod lopsided {
     }
 }
 
+#[cfg(drowse_loom)]
+pub use lopsided::without_lopsided_fences;
 pub use lopsided::{heavy_fence, light_fence, prepare_fences};
 
 #[cfg(test)]

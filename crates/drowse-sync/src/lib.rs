@@ -39,6 +39,9 @@ pub use wait_word::WaitWord;
 
 #[cfg(drowse_loom)]
 #[doc(hidden)]
+pub use fence::without_lopsided_fences;
+#[cfg(drowse_loom)]
+#[doc(hidden)]
 pub use loom;
 #[cfg(drowse_shuttle)]
 #[doc(hidden)]

@@ -134,7 +134,7 @@ mod futex {
 #[cfg(not(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle)))))]
 mod locked {
     use super::{AtomicU32, Ordering};
-    use crate::{Condvar, Mutex};
+    use crate::{Condvar, Mutex, mutant};
 
     /// What a futex does, in user space.
     #[derive(Debug)]
@@ -159,7 +159,7 @@ mod locked {
         pub(super) fn wake(&self, _word: &AtomicU32) {
             // WAKE: with the lock held no sleeper is between its look at the word and its wait, so the
             // notification reaches everyone who saw the old value.
-            let guard = self.lock.lock();
+            let guard = (!mutant::active("wait-word/wake-unlocked")).then(|| self.lock.lock());
             self.changed.notify_one();
             drop(guard);
         }

@@ -6,8 +6,9 @@ use drowse_sync::mutant;
 /// Bits of each of the two thread counts.
 const THREAD_BITS: u32 = 16;
 const THREAD_MASK: u64 = (1 << THREAD_BITS) - 1;
-/// The most workers the word can count.
-pub const MAX_WORKERS: usize = THREAD_MASK as usize;
+/// The most workers the word can count. Half of what fits: a sleeper that wakes and sleeps again before its waker has un-counted
+/// it is counted twice for a moment.
+pub const MAX_WORKERS: usize = THREAD_MASK as usize / 2;
 
 const ONE_SLEEPING: u64 = 1;
 const ONE_INACTIVE: u64 = 1 << THREAD_BITS;
@@ -89,9 +90,9 @@ impl<const JEC_BITS: u32> Counters<JEC_BITS> {
 
     /// A worker begins to search.
     pub(crate) fn add_inactive(&self) {
-        // ORDERING: relaxed; a count, which no data hangs on. Its place in the word's modification order
-        // is what the argument in the README uses.
-        let old = Snapshot::<JEC_BITS>(self.word.fetch_add(ONE_INACTIVE, Ordering::Relaxed));
+        // ORDERING: release pairs with the acquire of whoever finds us inactive in `try_add_sleeping` or `sub_inactive`, and
+        // therefore does without a heavy fence: it sees what we pushed before.
+        let old = Snapshot::<JEC_BITS>(self.word.fetch_add(ONE_INACTIVE, Ordering::Release));
         debug_assert!(old.inactive() < MAX_WORKERS, "{old:?}");
     }
 
@@ -151,7 +152,7 @@ impl<const JEC_BITS: u32> Counters<JEC_BITS> {
 
     /// A sleeper is not one any more. Called by its waker, or by itself if it never slept.
     pub(crate) fn sub_sleeping(&self) {
-        // ORDERING: relaxed; as `add_inactive`.
+        // ORDERING: relaxed; a count, which no data hangs on.
         let old = Snapshot::<JEC_BITS>(self.word.fetch_sub(ONE_SLEEPING, Ordering::Relaxed));
         debug_assert!(old.sleeping() > 0, "{old:?}");
     }
@@ -159,6 +160,7 @@ impl<const JEC_BITS: u32> Counters<JEC_BITS> {
     fn exchange(&self, seen: Snapshot<JEC_BITS>, new: u64) -> bool {
         // ORDERING: release publishes the bed that the sleeper made (see `load`); acquire because a post
         // may see a sleeper counted by this very step. Failure: the loop loads again.
-        self.word.compare_exchange(seen.0, new, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        let ordering = if mutant::active("jec/count-relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
+        self.word.compare_exchange(seen.0, new, ordering, Ordering::Relaxed).is_ok()
     }
 }

@@ -125,7 +125,8 @@ impl<const JEC_BITS: u32> Jec<JEC_BITS> {
     ///
     /// A post from outside has executed a full fence, and a full one of ours will do. A post of another worker's has executed a
     /// light one, which takes a heavy one; but a worker that our last look at the counters showed inactive must
-    /// change them before it can post, and will see there what we have to say.
+    /// change them before it can post, and will see there what we have to say; and what it pushed before it became
+    /// inactive we have acquired with the counters.
     fn fence_against_posts(&self, others_active: bool) {
         if others_active {
             heavy_fence();

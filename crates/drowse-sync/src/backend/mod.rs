@@ -22,6 +22,6 @@ pub use world::{hint, thread};
 /// Atomics and their orderings.
 pub mod atomic {
     pub use super::world::sync::atomic::{
-        AtomicBool, AtomicIsize, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+        AtomicBool, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
     };
 }

@@ -10,20 +10,25 @@
 use super::full_fence;
 use crate::atomic::{AtomicU32, Ordering};
 use crate::mutant;
+// Not loom's: for what is no part of what is modelled.
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 /// The most threads that loom can run.
 const THREADS: usize = loom::MAX_THREADS;
 
 struct Places {
     places: [AtomicU32; THREADS],
-    /// Not loom's: giving out places is no part of what is modelled.
-    given: std::sync::atomic::AtomicUsize,
+    /// How many were given out.
+    given: AtomicUsize,
+    /// Whether the system can fence all threads.
+    lopsided: AtomicBool,
 }
 
 loom::lazy_static! {
     static ref PLACES: Places = Places {
         places: std::array::from_fn(|_| AtomicU32::new(0)),
-        given: std::sync::atomic::AtomicUsize::new(0),
+        given: AtomicUsize::new(0),
+        lopsided: AtomicBool::new(true),
     };
 }
 
@@ -39,21 +44,32 @@ fn fence_at(place: usize) {
 
 /// Pairs with a [`heavy_fence`], and with nothing else.
 pub fn light_fence() {
-    MINE.with(|mine| fence_at(*mine));
+    if prepare_fences() {
+        MINE.with(|mine| fence_at(*mine));
+    }
+    if mutant::active("fence/light-is-full") {
+        full_fence();
+    }
 }
 
 /// Pairs with a [`light_fence`] and with a [`full_fence`].
 pub fn heavy_fence() {
     full_fence();
-    if !mutant::active("fence/heavy-is-full") {
+    if prepare_fences() && !mutant::active("fence/heavy-is-full") {
         (0..THREADS).for_each(fence_at);
         full_fence();
     }
 }
 
-/// Whether [`light_fence`] can be relied on: always. The first call must come before the second thread.
+/// Whether [`light_fence`] can be relied on. The first call must come before the second thread: whoever makes the places releases
+/// to all who use them, and would order what nothing orders in truth.
 pub fn prepare_fences() -> bool {
-    // Whoever makes the places releases to all who use them. If that were not the first thread, before the others
-    // start, it would order what nothing orders in truth.
-    PLACES.places.len() == THREADS
+    // ORDERING: immaterial; loom runs one thread at a time.
+    PLACES.lopsided.load(Ordering::Relaxed)
+}
+
+/// From here on this execution of the model is on a system that knows no heavy fences. To be called first of all.
+pub fn without_lopsided_fences() {
+    // ORDERING: immaterial, as above.
+    PLACES.lopsided.store(false, Ordering::Relaxed);
 }

@@ -136,6 +136,6 @@ where
         let op = Arc::clone(&op);
         spawned_job(move || BroadcastContext::with(|context| op(context)), registry)
     });
-    // SAFETY: new references; the caller holds the pool, and each job keeps it until it has run.
+    // SAFETY: new references.
     unsafe { registry.inject_broadcast(jobs) };
 }

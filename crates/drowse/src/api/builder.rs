@@ -206,7 +206,8 @@ impl<S> ThreadPoolBuilder<S> {
     ///
     /// The thread does not run jobs by itself, but whenever it waits in drowse: in `join`, `scope`, [`yield_now`](crate::yield_now)
     /// and so on. It stays a worker of this pool for the rest of its life, and what it holds of the pool is not freed before
-    /// the process ends.
+    /// the process ends. Once the pool was dropped, its other workers have gone: what is spawned then waits until this thread waits in
+    /// drowse, and a `broadcast` waits for workers that never come.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).use_current_thread().build().unwrap();

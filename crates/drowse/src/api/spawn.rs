@@ -62,13 +62,13 @@ where
 
 pub(super) fn spawn_in(func: impl FnOnce() + Send + 'static, registry: &Registry) {
     let job = spawned_job(func, registry);
-    // SAFETY: a new reference; the caller holds the pool, so it has not ended.
+    // SAFETY: a new reference.
     unsafe { registry.inject_or_push(job) };
 }
 
 pub(super) fn spawn_fifo_in(func: impl FnOnce() + Send + 'static, registry: &Registry) {
     let job = spawned_job(func, registry);
-    // SAFETY: a new reference; the caller holds the pool, so it has not ended.
+    // SAFETY: a new reference.
     unsafe {
         match registry.current_worker() {
             Some(worker) => worker.push_fifo(job),

@@ -3,7 +3,7 @@
 use drowse_sync::atomic::AtomicPtr;
 use std::ptr::{self, NonNull};
 
-/// A power of two of one-word slots, indexed by ever-growing numbers that wrap round.
+/// A power of two of one-word slots, indexed by ever-growing numbers, modulo their count.
 #[derive(Debug)]
 pub(super) struct Buffer<T> {
     slots: Box<[AtomicPtr<T>]>,
@@ -25,7 +25,7 @@ impl<T> Buffer<T> {
         &self.slots
     }
 
-    pub(super) fn slot(&self, index: isize) -> &AtomicPtr<T> {
+    pub(super) fn slot(&self, index: i64) -> &AtomicPtr<T> {
         let wrapped = index as usize & (self.slots.len() - 1);
         // SAFETY: the length is a power of two, so the masked index is below it.
         unsafe { self.slots.get_unchecked(wrapped) }

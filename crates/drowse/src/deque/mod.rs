@@ -50,7 +50,7 @@ mod owner;
 mod stealer;
 
 use buffer::Buffer;
-use drowse_sync::atomic::{AtomicIsize, AtomicPtr, Ordering};
+use drowse_sync::atomic::{AtomicI64, AtomicPtr, Ordering};
 use drowse_sync::{Arc, CachePadded, Mutex, prepare_fences};
 use std::ptr::NonNull;
 
@@ -72,7 +72,7 @@ fn with_fences<T>(capacity: usize, lopsided_fences: bool) -> (Owner<T>, Stealer<
 #[derive(Debug)]
 struct Shared<T> {
     /// One past the newest item. Written by the owner alone.
-    bottom: CachePadded<AtomicIsize>,
+    bottom: CachePadded<AtomicI64>,
     /// What thieves write.
     public: CachePadded<Public<T>>,
     /// Whether light and heavy fences can be had.
@@ -82,12 +82,12 @@ struct Shared<T> {
 #[derive(Debug)]
 struct Public<T> {
     /// The oldest item. Moved up by whoever takes it, and never down.
-    top: AtomicIsize,
+    top: AtomicI64,
     /// One past the newest item that thieves may take. Written under the lock.
-    split: AtomicIsize,
+    split: AtomicI64,
     /// One past the newest item that the owner may not take without looking. Written under the lock. Above all items, for
     /// ever, if there are no lopsided fences.
-    claim: AtomicIsize,
+    claim: AtomicI64,
     /// Where the items are: the newest of the buffers. Written by the owner.
     buffer: AtomicPtr<Buffer<T>>,
     /// Every buffer there ever was.
@@ -104,11 +104,11 @@ impl<T> Shared<T> {
     fn new(capacity: usize, lopsided_fences: bool) -> Self {
         let first = Buffer::leak(capacity);
         Self {
-            bottom: CachePadded::new(AtomicIsize::new(0)),
+            bottom: CachePadded::new(AtomicI64::new(0)),
             public: CachePadded::new(Public {
-                top: AtomicIsize::new(0),
-                split: AtomicIsize::new(0),
-                claim: AtomicIsize::new(if lopsided_fences { 0 } else { isize::MAX }),
+                top: AtomicI64::new(0),
+                split: AtomicI64::new(0),
+                claim: AtomicI64::new(if lopsided_fences { 0 } else { i64::MAX }),
                 buffer: AtomicPtr::new(first.as_ptr()),
                 lock: Mutex::new(vec![first]),
             }),
@@ -117,7 +117,7 @@ impl<T> Shared<T> {
     }
 
     /// Sets where the public part ends. Only with the lock held.
-    fn set_split(&self, split: isize) {
+    fn set_split(&self, split: i64) {
         // ORDERING: release passes on to thieves, which acquire `split`, what the holder of the lock knows of the items below.
         self.public.split.store(split, Ordering::Release);
         if self.lopsided_fences {

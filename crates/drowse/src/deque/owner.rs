@@ -16,7 +16,7 @@ pub struct Owner<T> {
     slots: Cell<NonNull<AtomicPtr<T>>>,
     mask: Cell<usize>,
     /// While `bottom` is below this, there is room, and a push can go the fast way.
-    limit: Cell<isize>,
+    limit: Cell<i64>,
 }
 
 // SAFETY: the raw pointer goes to a buffer that `shared` keeps alive; the cells go with the owner.
@@ -54,17 +54,17 @@ impl<T> Owner<T> {
 
     #[cold]
     #[inline(never)]
-    fn push_slow(&self, bottom: isize, item: NonNull<T>) {
+    fn push_slow(&self, bottom: i64, item: NonNull<T>) {
         self.make_room(bottom);
         self.push_at(bottom, item);
-        if !self.shared.lopsided_fences {
+        if !self.shared.lopsided_fences && !mutant::active("deque/push-unfenced") {
             // ORDERING: in the place of the light fence, see `push`.
             full_fence();
         }
     }
 
     #[inline(always)]
-    fn push_at(&self, bottom: isize, item: NonNull<T>) {
+    fn push_at(&self, bottom: i64, item: NonNull<T>) {
         // ORDERING: relaxed; published by the release of `bottom`.
         self.slot(bottom).store(item.as_ptr(), Ordering::Relaxed);
         if mutant::active("deque/push-relaxed") {
@@ -98,23 +98,13 @@ impl<T> Owner<T> {
         // ORDERING: relaxed; the owner wrote the slot itself. If the deque is empty the slot is stale, and
         // `claim` tells.
         let newest = self.slot(bottom).load(Ordering::Relaxed);
-        let claim = self.lower_bottom(bottom);
-        // All zeros if this is the item; a sign bit if it is below the claim. Together one branch, not two.
-        let other = newest.addr() ^ item.as_ptr().addr();
-        if other as isize | ((bottom - claim) >> (isize::BITS - 1)) == 0 {
-            return true;
+        // Look first: to withdraw another item than this, even for a moment, would hide it from a worker that takes a last look
+        // before it sleeps.
+        if mutant::active("deque/take-back-hides-others") && !ptr::eq(newest, item.as_ptr()) {
+            self.lower_bottom(bottom);
+            self.set_bottom(bottom + 1);
         }
-        self.take_back_cold(other == 0, bottom)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn take_back_cold(&self, is_it: bool, bottom: isize) -> bool {
-        if is_it {
-            return self.pop_public(bottom);
-        }
-        self.set_bottom(bottom + 1);
-        false
+        ptr::eq(newest, item.as_ptr()) && (self.lower_bottom(bottom) <= bottom || self.pop_public(bottom))
     }
 
     /// How many items there are. Thieves may have taken some of them by now.
@@ -130,19 +120,19 @@ impl<T> Owner<T> {
     }
 
     #[inline(always)]
-    fn bottom(&self) -> isize {
+    fn bottom(&self) -> i64 {
         // ORDERING: relaxed; only the owner writes it.
         self.shared.bottom.load(Ordering::Relaxed)
     }
 
     #[inline(always)]
-    fn set_bottom(&self, bottom: isize) {
+    fn set_bottom(&self, bottom: i64) {
         // ORDERING: release, every time: a thief that acquires this value must see the items below it.
         self.shared.bottom.store(bottom, Ordering::Release);
     }
 
     #[inline(always)]
-    fn slot(&self, index: isize) -> &AtomicPtr<T> {
+    fn slot(&self, index: i64) -> &AtomicPtr<T> {
         // SAFETY: `use_buffer` keeps `slots` and `mask` those of the current buffer, which `shared` keeps alive; masked, the
         // index is below the number of slots.
         unsafe { self.slots.get().add(index as usize & self.mask.get()).as_ref() }
@@ -161,7 +151,7 @@ impl<T> Owner<T> {
 
     /// Withdraws the newest item, at `bottom`, from the thieves' sight. Returns what they claim.
     #[inline(always)]
-    fn lower_bottom(&self, bottom: isize) -> isize {
+    fn lower_bottom(&self, bottom: i64) -> i64 {
         self.set_bottom(bottom);
         if !mutant::active("deque/pop-unfenced") {
             // ORDERING: pairs with the heavy fence in `Stealer::publish`: handshake 1 of the module's notes.
@@ -174,7 +164,7 @@ impl<T> Owner<T> {
     /// The slow end of a pop: the item may be public, or gone. True if it is ours. If not, undoes the pop.
     #[cold]
     #[inline(never)]
-    fn pop_public(&self, bottom: isize) -> bool {
+    fn pop_public(&self, bottom: i64) -> bool {
         let public = &*self.shared.public;
         // Waits for a publication that is under way.
         let lock = public.lock.lock();
@@ -207,11 +197,11 @@ impl<T> Owner<T> {
 
     /// Sees to it that there is room for an item at `bottom`: looks how far the thieves are, and grows if that is not far
     /// enough.
-    fn make_room(&self, bottom: isize) {
+    fn make_room(&self, bottom: i64) {
         // ORDERING: acquire pairs with the release of a thief's compare-and-swap: it has read the slot
         // that we are about to use again.
         let top = self.shared.public.top.load(Ordering::Acquire);
-        let capacity = self.buffer().capacity() as isize;
+        let capacity = self.buffer().capacity() as i64;
         if bottom - top >= capacity {
             self.grow(top, bottom);
         }
@@ -219,12 +209,12 @@ impl<T> Owner<T> {
     }
 
     /// Sets how far pushes can go the fast way, as long as the thieves are at `top` or beyond.
-    fn set_limit(&self, top: isize) {
-        let capacity = self.buffer().capacity() as isize;
-        self.limit.set(if self.shared.lopsided_fences { top + capacity } else { isize::MIN });
+    fn set_limit(&self, top: i64) {
+        let capacity = self.buffer().capacity() as i64;
+        self.limit.set(if self.shared.lopsided_fences { top + capacity } else { i64::MIN });
     }
 
-    fn grow(&self, top: isize, bottom: isize) {
+    fn grow(&self, top: i64, bottom: i64) {
         let bigger = Buffer::leak(self.buffer().capacity() * 2);
         for index in top..bottom {
             // ORDERING: relaxed; the owner wrote all of these.
@@ -249,6 +239,7 @@ impl<T> Owner<T> {
         self.use_buffer(bigger);
         // ORDERING: release publishes the copied slots to thieves, which acquire the pointer. The old
         // buffer stays as it is: a thief that still reads it finds the same items at the same indices.
-        public.buffer.store(bigger.as_ptr(), Ordering::Release);
+        let relaxed = mutant::active("deque/grow-relaxed");
+        public.buffer.store(bigger.as_ptr(), if relaxed { Ordering::Relaxed } else { Ordering::Release });
     }
 }

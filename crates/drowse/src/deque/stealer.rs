@@ -39,7 +39,11 @@ impl<T> Stealer<T> {
             return Steal::Empty;
         }
         match self.steal_public() {
-            Steal::Empty if self.publish() => self.steal_public(),
+            // If others take all that was published, there may still be more.
+            Steal::Empty if self.publish() => match self.steal_public() {
+                Steal::Empty if !mutant::active("deque/steal-gives-up") => Steal::Retry,
+                outcome => outcome,
+            },
             outcome => outcome,
         }
     }

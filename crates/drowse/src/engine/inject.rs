@@ -9,7 +9,7 @@ impl Registry {
     ///
     /// # Safety
     ///
-    /// The reference must not be in any other queue, and the pool must not have ended.
+    /// The reference must not be in any other queue. (If the pool has ended, it stays in this one for ever.)
     pub(crate) unsafe fn inject_or_push(&self, job: JobRef) {
         match self.current_worker() {
             // SAFETY: the caller's promise.

@@ -20,8 +20,9 @@ impl WorkerThread {
 
     /// A job of our own; or, after many of them in a row, one from outside.
     pub(super) fn take_local_job_fairly(&self) -> Option<JobRef> {
-        let streak = self.local_streak.get();
+        let mut streak = self.local_streak.get();
         if streak >= LOCAL_STREAK {
+            streak = 0;
             self.local_streak.set(0);
             if let Some(job) = self.registry.injector.pop() {
                 return Some(job);

@@ -57,8 +57,9 @@ impl Drop for Unfinished<'_> {
     fn drop(&mut self) {
         self.0.release();
         let current = WorkerThread::current();
-        // SAFETY: if this thread was adopted a moment ago, the worker is the box leaked then, no job has
-        // seen it, and taking it back un-sets it.
+        // SAFETY: if this thread was adopted for the pool that could not be started, the worker is the box that was leaked
+        // then, and the pointer the one it was leaked to. Nobody but code of this thread has borrowed it, and that has returned.
+        // Taking it back un-sets it.
         unsafe {
             if current.as_ref().is_some_and(|worker| Arc::ptr_eq(worker.registry(), self.0)) {
                 drop(Box::from_raw(current.cast_mut()));
@@ -70,16 +71,19 @@ impl Drop for Unfinished<'_> {
 /// Makes the calling thread a worker, for the rest of its life.
 fn adopt_current_thread(parts: ThreadBuilderParts) {
     let registry = Arc::clone(&parts.registry);
-    let worker = Box::leak(Box::new(WorkerThread::new(parts)));
-    worker.make_current();
+    let index = parts.index;
+    let worker = Box::into_raw(Box::new(WorkerThread::new(parts)));
+    // SAFETY: leaked, so it stays.
+    unsafe { WorkerThread::make_current(worker) };
     // SAFETY: the latch is in the registry, which we hold.
-    unsafe { LockLatch::set(ptr::from_ref(&registry.threads[worker.index()].primed)) };
+    unsafe { LockLatch::set(ptr::from_ref(&registry.threads[index].primed)) };
 }
 
 /// The life of a worker: primed, started, waiting for the end, exited.
 pub(crate) fn run_worker(parts: ThreadBuilderParts) {
     let worker = WorkerThread::new(parts);
-    worker.make_current();
+    // SAFETY: it stays in this frame, and its drop un-sets it.
+    unsafe { WorkerThread::make_current(&worker) };
     let registry = Arc::clone(worker.registry());
     let index = worker.index();
     // SAFETY: the latch is in the registry, which we hold.

@@ -42,11 +42,15 @@ impl WorkerThread {
         CURRENT.with(Cell::get)
     }
 
-    /// Makes this thread the worker `self`, until `self` is dropped. It must not be moved until then.
-    pub(super) fn make_current(&self) {
+    /// Makes this thread the worker `this`, until it is dropped.
+    ///
+    /// # Safety
+    ///
+    /// `this` must be alive, and must not be moved until it is dropped, on this thread.
+    pub(super) unsafe fn make_current(this: *const Self) {
         CURRENT.with(|current| {
             assert!(current.get().is_null(), "a thread is a worker of one pool at a time");
-            current.set(self);
+            current.set(this);
         });
     }
 

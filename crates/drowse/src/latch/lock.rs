@@ -2,7 +2,7 @@
 
 use super::Latch;
 use drowse_sync::atomic::Ordering;
-use drowse_sync::{Arc, WaitWord};
+use drowse_sync::{Arc, WaitWord, mutant};
 
 const UNSET: u32 = 0;
 /// Not set, and the waiter is blocked or about to be.
@@ -42,8 +42,9 @@ impl Latch for LockLatch {
     unsafe fn set(this: *const Self) {
         // SAFETY: alive as the call begins; from here on our own count keeps the word.
         let word = unsafe { Arc::clone(&(*this).word) };
+        let relaxed = mutant::active("latch/lock-set-relaxed");
         // ORDERING: release pairs with the acquire of the waiter: it sees the job's result.
-        if word.swap(SET, Ordering::Release) == WAITING {
+        if word.swap(SET, if relaxed { Ordering::Relaxed } else { Ordering::Release }) == WAITING {
             word.wake();
         }
     }

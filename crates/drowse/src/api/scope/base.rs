@@ -8,7 +8,7 @@ use drowse_sync::Arc;
 use drowse_sync::atomic::{AtomicPtr, Ordering};
 use std::fmt;
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
+use std::mem::{self, ManuallyDrop};
 use std::ptr;
 
 pub(super) struct ScopeBase<'scope> {
@@ -60,7 +60,7 @@ impl<'scope> ScopeBase<'scope> {
             let body = Arc::clone(&body);
             Self::job(scope, move |scope| crate::BroadcastContext::with(|context| body(scope, context)))
         });
-        // SAFETY: new references. Whoever opened the scope holds the pool, so it has not ended.
+        // SAFETY: new references.
         unsafe { registry.inject_broadcast(jobs) };
     }
 
@@ -110,7 +110,11 @@ impl<'scope> ScopeBase<'scope> {
             .compare_exchange(ptr::null_mut(), &mut **payload, Ordering::Release, Ordering::Relaxed)
             .is_err()
         {
-            drop(ManuallyDrop::into_inner(payload));
+            // A user's value, whose drop may panic in its turn. We may be in the middle of waiting for jobs that borrow from
+            // this very frame: nothing must unwind from here.
+            if let Err(another) = unwind::halt_unwinding(|| drop(ManuallyDrop::into_inner(payload))) {
+                mem::forget(another);
+            }
         }
     }
 

@@ -94,7 +94,7 @@ impl<'scope> ScopeFifo<'scope> {
         BODY: FnOnce(&ScopeFifo<'scope>) + Send + 'scope,
     {
         let job = ScopeBase::job(self, body);
-        // SAFETY: a new reference; whoever opened the scope holds the pool, so it has not ended. The fifos are part of the
+        // SAFETY: a new reference. The fifos are part of the
         // scope, which waits for the job, and so for the reference that stands for it.
         unsafe {
             match self.base.registry.current_worker() {

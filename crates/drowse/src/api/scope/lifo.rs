@@ -122,7 +122,7 @@ impl<'scope> Scope<'scope> {
         BODY: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
         let job = ScopeBase::job(self, body);
-        // SAFETY: a new reference; whoever opened the scope holds the pool, so it has not ended.
+        // SAFETY: a new reference.
         unsafe { self.base.registry.inject_or_push(job) };
     }
 
