@@ -29,7 +29,7 @@ fn a_scope_waits_for_its_jobs_though_the_second_payload_panics_as_it_goes() {
                     let job_is_done = &job_is_done;
                     s.spawn(move |_| {
                         told.recv().unwrap();
-                        (0..100_000).for_each(|n| drop(std::hint::black_box(n)));
+                        (0..100_000).for_each(|n| _ = std::hint::black_box(n));
                         job_is_done.store(true, Ordering::Release);
                     });
                     s.spawn(|_| panic::resume_unwind(Box::new("first")));
