@@ -84,6 +84,21 @@ fn a_sleeper_runs_the_job_without_lopsided_fences() {
     });
 }
 
+/// The poster becomes inactive: nobody is active any more, and a worker that falls asleep does without the heavy fence that would go
+/// with the light one of the post.
+#[test]
+fn a_sleeper_runs_the_job_of_a_poster_that_became_inactive() {
+    every_interleaving(|| {
+        let (owner, pool) = Local::new();
+        let thief = pool.start_thief();
+        pool.push(&owner);
+        let idle = pool.jec.start_looking(0);
+        thief.join().unwrap();
+        pool.jec.stop_looking(idle, || pool.work_visible());
+        assert_nobody_counted(&pool.jec);
+    });
+}
+
 /// A `join` whose first half has spawned a job asks for its second half and finds the spawned job in its place. While it looks it must
 /// not hide that job from a worker that falls asleep.
 #[test]

@@ -194,6 +194,13 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         removes: "the release of a worker that counts itself as sleeping",
     },
     Mutant {
+        name: "jec/inactive-relaxed",
+        backend: Backend::Loom,
+        binary: "loom_local",
+        model: "a_sleeper_runs_the_job_of_a_poster_that_became_inactive",
+        removes: "the release of a worker that becomes inactive",
+    },
+    Mutant {
         name: "deque/push-relaxed",
         backend: Backend::Loom,
         binary: "loom_deque",

@@ -92,7 +92,9 @@ impl<const JEC_BITS: u32> Counters<JEC_BITS> {
     pub(crate) fn add_inactive(&self) {
         // ORDERING: release pairs with the acquire of whoever finds us inactive in `try_add_sleeping` or `sub_inactive`, and
         // therefore does without a heavy fence: it sees what we pushed before.
-        let old = Snapshot::<JEC_BITS>(self.word.fetch_add(ONE_INACTIVE, Ordering::Release));
+        let ordering =
+            if mutant::active("jec/inactive-relaxed") { Ordering::Relaxed } else { Ordering::Release };
+        let old = Snapshot::<JEC_BITS>(self.word.fetch_add(ONE_INACTIVE, ordering));
         debug_assert!(old.inactive() < MAX_WORKERS, "{old:?}");
     }
 
