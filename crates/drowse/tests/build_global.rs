@@ -124,3 +124,16 @@ fn if_it_fails_the_error_says_why_and_work_runs_all_the_same() {
     });
     ended.assert_done();
 }
+
+#[test]
+fn if_it_fails_one_may_try_again() {
+    let ended = in_child("if_it_fails_one_may_try_again", &[], || {
+        let builder = ThreadPoolBuilder::new().num_threads(7);
+        builder.spawn_handler(|_| Err(io::Error::other("no threads today"))).build_global().unwrap_err();
+        ThreadPoolBuilder::new().num_threads(2).build_global().unwrap();
+        assert_eq!(drowse::current_num_threads(), 2);
+        assert_eq!(fib(10), 55);
+    });
+    ended.assert_done();
+    assert_eq!(ended.complaints(), [""; 0]);
+}

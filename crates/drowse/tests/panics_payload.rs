@@ -13,7 +13,8 @@ struct Bomb(Sender<()>);
 impl Drop for Bomb {
     fn drop(&mut self) {
         self.0.send(()).unwrap();
-        panic::resume_unwind(Box::new("a payload that does not want to go"));
+        // A payload without a size: drowse forgets it, and a leak checker need not notice.
+        panic::resume_unwind(Box::new(()));
     }
 }
 

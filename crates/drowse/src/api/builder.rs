@@ -130,7 +130,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     ///
     /// # Errors
     ///
-    /// If there is a global pool already; and as [`build`](Self::build).
+    /// If there is a global pool already; and as [`build`](Self::build), in which case one may try again.
     ///
     /// ```
     /// drowse::ThreadPoolBuilder::new().num_threads(3).build_global().unwrap();
@@ -266,8 +266,8 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets what each thread calls as it ends, with its index. A panic of it goes to the
-    /// [panic handler](Self::panic_handler). Not called for a thread that was [taken over](Self::use_current_thread).
+    /// Sets what each thread calls as it ends, with its index. What it spawns is run; but others may have ended before it, so
+    /// a `broadcast` would wait for ever. A panic of it goes to the [panic handler](Self::panic_handler). Not called for a thread that was [taken over](Self::use_current_thread).
     ///
     /// ```
     /// let (sender, receiver) = std::sync::mpsc::channel();
