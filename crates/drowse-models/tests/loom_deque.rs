@@ -115,6 +115,26 @@ fn a_thief_that_comes_twice_takes_no_item_twice() {
     });
 }
 
+/// The request reaches the owner before one of its pushes, or too late, or never.
+#[test]
+fn a_thief_asks_an_owner_that_goes_on_pushing() {
+    with_preemptions(3, || {
+        let items = Items::new(3);
+        let (owner, stealer) = deque::new(4);
+        items.push(&owner, 0);
+        let thief = thread::spawn({
+            let items = items.clone();
+            move || [steal(&stealer, &items), steal(&stealer, &items)]
+        });
+        items.push(&owner, 1);
+        items.push(&owner, 2);
+        let popped = [(); 3].map(|()| pop(&owner, &items));
+        let stolen = thief.join().unwrap();
+        assert_all_taken(&items, popped.into_iter().chain(stolen));
+        assert!(owner.is_empty());
+    });
+}
+
 #[test]
 fn what_is_pushed_between_pops_is_not_lost() {
     with_preemptions(3, || {

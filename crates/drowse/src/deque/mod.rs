@@ -11,15 +11,17 @@
 //!
 //! - **The owner** pushes and pops at `bottom`. A pop stores `bottom`, then reads `claim`: if the item
 //!   is not below it, it is the owner's without further ado. No fence, no compare-and-swap.
-//! - **A thief** takes from the public part. If that is empty and the private part is not, it *publishes* half of the
-//!   private part, without the owner's help: raises `claim`, executes a heavy fence, and reads `bottom`. So
-//!   every item can be stolen at any time, whatever the owner does meanwhile.
+//! - **A thief** takes from the public part. If that is empty and the private part is not, it *asks*: it lowers the owner's
+//!   `limit`, so that the next push leaves the fast way and publishes half of the private part. To an owner that pushes all the time
+//!   this is the cheapest way.
+//! - If the owner does not answer soon, the thief *publishes* half of the private part itself, without the owner's help: raises `claim`,
+//!   executes a heavy fence, and reads `bottom`. So every item can be stolen at any time, whatever the owner does meanwhile.
 //! - **Where they meet**, in the public part, they follow Chase and Lev, with `split` as the thieves' `bottom`.
 //!
 //! Other properties:
 //!
-//! - **One compare a push.** The owner keeps a `limit` below which it knows there is room, and looks at
-//!   the thieves' end only when it reaches it.
+//! - **One compare a push.** Below the `limit` there is room, and nobody has asked for anything. The owner looks at the thieves' end
+//!   only when it reaches it.
 //! - **One branch to take back.** [`Owner::take_back`] asks the one question a `join` has: is what I pushed
 //!   still the newest, and still mine?
 //! - **No heavy fence?** On a system that has none the owner goes the slow way every time: `limit` and `claim` send it
@@ -71,13 +73,25 @@ fn with_fences<T>(capacity: usize, lopsided_fences: bool) -> (Owner<T>, Stealer<
 /// What owner and thieves share.
 #[derive(Debug)]
 struct Shared<T> {
-    /// One past the newest item. Written by the owner alone.
-    bottom: CachePadded<AtomicI64>,
+    /// What the owner's fast way reads and writes.
+    private: CachePadded<Private>,
     /// What thieves write.
     public: CachePadded<Public<T>>,
     /// Whether light and heavy fences can be had.
     lopsided_fences: bool,
 }
+
+#[derive(Debug)]
+struct Private {
+    /// One past the newest item. Written by the owner alone.
+    bottom: AtomicI64,
+    /// While `bottom` is below this a push can go the fast way: there is room, and nobody has asked for anything. A thief
+    /// that asks sets it to `ASKED`.
+    limit: AtomicI64,
+}
+
+/// A limit that no `bottom` is below.
+const ASKED: i64 = i64::MIN;
 
 #[derive(Debug)]
 struct Public<T> {
@@ -104,7 +118,7 @@ impl<T> Shared<T> {
     fn new(capacity: usize, lopsided_fences: bool) -> Self {
         let first = Buffer::leak(capacity);
         Self {
-            bottom: CachePadded::new(AtomicI64::new(0)),
+            private: CachePadded::new(Private { bottom: AtomicI64::new(0), limit: AtomicI64::new(ASKED) }),
             public: CachePadded::new(Public {
                 top: AtomicI64::new(0),
                 split: AtomicI64::new(0),
@@ -131,7 +145,7 @@ impl<T> Shared<T> {
         // ORDERING: relaxed; a look, whose caller brings its own fence where it needs one.
         let top = self.public.top.load(Ordering::Relaxed);
         // ORDERING: as above.
-        let bottom = self.bottom.load(Ordering::Relaxed);
+        let bottom = self.private.bottom.load(Ordering::Relaxed);
         bottom <= top
     }
 }

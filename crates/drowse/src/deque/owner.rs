@@ -1,6 +1,6 @@
 //! The owner's end.
 
-use super::{Buffer, Shared};
+use super::{ASKED, Buffer, Shared};
 use drowse_sync::atomic::{AtomicPtr, Ordering};
 use drowse_sync::{Arc, full_fence, light_fence, mutant};
 use std::cell::Cell;
@@ -15,8 +15,6 @@ pub struct Owner<T> {
     /// Its slots, and their number less one.
     slots: Cell<NonNull<AtomicPtr<T>>>,
     mask: Cell<usize>,
-    /// While `bottom` is below this, there is room, and a push can go the fast way.
-    limit: Cell<i64>,
 }
 
 // SAFETY: the raw pointer goes to a buffer that `shared` keeps alive; the cells go with the owner.
@@ -32,7 +30,6 @@ impl<T> Owner<T> {
             buffer: Cell::new(buffer),
             slots: Cell::new(NonNull::dangling()),
             mask: Cell::new(0),
-            limit: Cell::new(0),
         };
         owner.use_buffer(buffer);
         owner.set_limit(0);
@@ -46,7 +43,8 @@ impl<T> Owner<T> {
     #[inline(always)]
     pub fn push(&self, item: NonNull<T>) {
         let bottom = self.bottom();
-        if bottom >= self.limit.get() {
+        // ORDERING: relaxed; whether a thief's request is seen now or at the next push is all the same.
+        if bottom >= self.shared.private.limit.load(Ordering::Relaxed) {
             return self.push_slow(bottom, item);
         }
         self.push_at(bottom, item);
@@ -57,10 +55,28 @@ impl<T> Owner<T> {
     fn push_slow(&self, bottom: i64, item: NonNull<T>) {
         self.make_room(bottom);
         self.push_at(bottom, item);
-        if !self.shared.lopsided_fences && !mutant::active("deque/push-unfenced") {
+        if self.shared.lopsided_fences {
+            self.share(bottom + 1);
+        } else if !mutant::active("deque/push-unfenced") {
             // ORDERING: in the place of the light fence, see `push`.
             full_fence();
         }
+    }
+
+    /// Publishes half of the private items, if nothing is public: a thief may have asked for it.
+    fn share(&self, bottom: i64) {
+        let public = &*self.shared.public;
+        let lock = public.lock.lock();
+        // ORDERING: relaxed; written under the lock.
+        let split = public.split.load(Ordering::Relaxed);
+        // ORDERING: relaxed; a look. Only thieves move `top`, and up.
+        if split <= public.top.load(Ordering::Relaxed) {
+            let private = bottom - split;
+            let excess = if mutant::active("deque/share-too-much") { private } else { 0 };
+            // No fence: it is the owner who pops, and it does not while it is here.
+            self.shared.set_split(split + (private + 1) / 2 + excess);
+        }
+        drop(lock);
     }
 
     #[inline(always)]
@@ -69,7 +85,7 @@ impl<T> Owner<T> {
         self.slot(bottom).store(item.as_ptr(), Ordering::Relaxed);
         if mutant::active("deque/push-relaxed") {
             // ORDERING: a mutant's, too weak.
-            self.shared.bottom.store(bottom + 1, Ordering::Relaxed);
+            self.shared.private.bottom.store(bottom + 1, Ordering::Relaxed);
         } else {
             self.set_bottom(bottom + 1);
         }
@@ -122,13 +138,13 @@ impl<T> Owner<T> {
     #[inline(always)]
     fn bottom(&self) -> i64 {
         // ORDERING: relaxed; only the owner writes it.
-        self.shared.bottom.load(Ordering::Relaxed)
+        self.shared.private.bottom.load(Ordering::Relaxed)
     }
 
     #[inline(always)]
     fn set_bottom(&self, bottom: i64) {
         // ORDERING: release, every time: a thief that acquires this value must see the items below it.
-        self.shared.bottom.store(bottom, Ordering::Release);
+        self.shared.private.bottom.store(bottom, Ordering::Release);
     }
 
     #[inline(always)]
@@ -211,7 +227,9 @@ impl<T> Owner<T> {
     /// Sets how far pushes can go the fast way, as long as the thieves are at `top` or beyond.
     fn set_limit(&self, top: i64) {
         let capacity = self.buffer().capacity() as i64;
-        self.limit.set(if self.shared.lopsided_fences { top + capacity } else { i64::MIN });
+        let limit = if self.shared.lopsided_fences { top + capacity } else { ASKED };
+        // ORDERING: relaxed; if this overwrites a thief's request, the thief helps itself.
+        self.shared.private.limit.store(limit, Ordering::Relaxed);
     }
 
     fn grow(&self, top: i64, bottom: i64) {

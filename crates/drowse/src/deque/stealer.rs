@@ -1,9 +1,13 @@
 //! The thieves' end.
 
-use super::Shared;
+use super::{ASKED, Shared};
 use drowse_sync::atomic::Ordering;
-use drowse_sync::{Arc, full_fence, heavy_fence, mutant};
+use drowse_sync::{Arc, full_fence, heavy_fence, hint, mutant};
 use std::ptr::NonNull;
+
+/// How often a thief looks whether the owner has answered, before it helps itself: a microsecond or two, a tenth of what a heavy
+/// fence costs when the owner runs.
+const PATIENCE: u32 = if cfg!(drowse_loom) { 1 } else { 40 };
 
 /// The end that everyone else takes from.
 #[derive(Debug)]
@@ -39,13 +43,31 @@ impl<T> Stealer<T> {
             return Steal::Empty;
         }
         match self.steal_public() {
-            // If others take all that was published, there may still be more.
-            Steal::Empty if self.publish() => match self.steal_public() {
+            Steal::Empty if self.ask() || self.publish() => match self.steal_public() {
+                // If others take all that was published, there may still be more.
                 Steal::Empty if !mutant::active("deque/steal-gives-up") => Steal::Retry,
                 outcome => outcome,
             },
             outcome => outcome,
         }
+    }
+
+    /// Asks the owner to publish some items with its next push, and waits a little. True if it did.
+    fn ask(&self) -> bool {
+        let public = &*self.shared.public;
+        if !self.shared.lopsided_fences {
+            return false;
+        }
+        // ORDERING: relaxed; the owner sees it at its next push, or at the one after.
+        self.shared.private.limit.store(ASKED, Ordering::Relaxed);
+        for _ in 0..PATIENCE {
+            hint::spin_loop();
+            // ORDERING: relaxed; a look.
+            if public.top.load(Ordering::Relaxed) < public.split.load(Ordering::Relaxed) {
+                return true;
+            }
+        }
+        false
     }
 
     /// Takes the oldest public item.
@@ -88,7 +110,7 @@ impl<T> Stealer<T> {
             return true;
         }
         // ORDERING: relaxed; a guess, made sure of below.
-        let private = self.shared.bottom.load(Ordering::Relaxed) - split;
+        let private = self.shared.private.bottom.load(Ordering::Relaxed) - split;
         if private <= 0 {
             return false;
         }
@@ -103,7 +125,7 @@ impl<T> Stealer<T> {
             }
         }
         // ORDERING: acquire pairs with the release of the push; `set_split` passes it on to the thieves.
-        let bottom = self.shared.bottom.load(Ordering::Acquire);
+        let bottom = self.shared.private.bottom.load(Ordering::Acquire);
         let granted = if mutant::active("deque/publish-ignores-owner") { wanted } else { wanted.min(bottom) };
         self.shared.set_split(granted.max(split));
         drop(lock);
