@@ -271,11 +271,11 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         removes: "the look before an item is taken back",
     },
     Mutant {
-        name: "deque/share-too-much",
+        name: "deque/share-unclaimed",
         backend: Backend::Loom,
         binary: "loom_deque",
         model: "a_thief_asks_an_owner_that_goes_on_pushing",
-        removes: "the bound on what the owner publishes: it makes slots public that hold no item",
+        removes: "the claim on what the owner publishes: it goes on to take it as if it were private",
     },
     Mutant {
         name: "deque/grow-frees-old",

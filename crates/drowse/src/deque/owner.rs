@@ -71,10 +71,14 @@ impl<T> Owner<T> {
         let split = public.split.load(Ordering::Relaxed);
         // ORDERING: relaxed; a look. Only thieves move `top`, and up.
         if split <= public.top.load(Ordering::Relaxed) {
-            let private = bottom - split;
-            let excess = if mutant::active("deque/share-too-much") { private } else { 0 };
-            // No fence: it is the owner who pops, and it does not while it is here.
-            self.shared.set_split(split + (private + 1) / 2 + excess);
+            let shared = split + (bottom - split + 1) / 2;
+            if mutant::active("deque/share-unclaimed") {
+                // ORDERING: immaterial, a mutant.
+                public.split.store(shared, Ordering::Release);
+            } else {
+                // No fence: it is the owner who pops, and it does not while it is here.
+                self.shared.set_split(shared);
+            }
         }
         drop(lock);
     }

@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 
 /// How often a thief looks whether the owner has answered, before it helps itself: a microsecond or two, a tenth of what a heavy
 /// fence costs when the owner runs.
-const PATIENCE: u32 = if cfg!(drowse_loom) { 1 } else { 40 };
+const PATIENCE: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 0 } else { 40 };
 
 /// The end that everyone else takes from.
 #[derive(Debug)]
