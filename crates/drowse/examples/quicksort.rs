@@ -10,11 +10,14 @@ const SEQUENTIAL: usize = 2_000;
 const ROUNDS: usize = 5;
 
 fn main() {
-    let count = match std::env::args().nth(1).map(|arg| arg.replace('_', "").parse()) {
-        None => 4_000_000,
-        Some(Ok(count)) => count,
-        Some(Err(_)) => {
-            eprintln!("usage: quicksort [how many numbers]");
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let count = match arguments.as_slice() {
+        [] => 4_000_000,
+        [count] if count.replace('_', "").parse::<usize>().is_ok() => count.replace('_', "").parse().unwrap(),
+        other => {
+            eprintln!(
+                "quicksort: {other:?} is not a count\nusage: quicksort [how many numbers, by default 4000000]"
+            );
             std::process::exit(2);
         }
     };
@@ -35,7 +38,10 @@ fn main() {
     }
     println!("{:>3} worker   {best_one:>10.1?}", 1);
     println!("{workers:>3} workers  {best_all:>10.1?}");
-    println!("speed-up     {:>9.2}x, results checked", best_one.as_secs_f64() / best_all.as_secs_f64());
+    println!(
+        "speed-up     {:>9.2}x, results checked (the first split is one worker's; the rest is shared)",
+        best_one.as_secs_f64() / best_all.as_secs_f64()
+    );
 }
 
 fn sort_in(pool: &drowse::ThreadPool, numbers: &[u64], expected: &[u64]) -> Duration {

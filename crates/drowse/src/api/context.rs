@@ -73,7 +73,7 @@ pub fn current_thread_has_pending_tasks() -> Option<bool> {
     current_worker(|worker| !worker.deque_is_empty())
 }
 
-/// The most threads a pool can have. Asking for more gives this many.
+/// The most threads a pool can have: 32,767. Asking for more gives this many.
 ///
 /// ```
 /// assert!(drowse::max_num_threads() >= 1024);

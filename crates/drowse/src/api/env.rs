@@ -1,5 +1,6 @@
 //! What the environment says.
 
+use super::max_num_threads;
 use drowse_sync::{OnceLock, core_count};
 use std::env;
 
@@ -23,11 +24,12 @@ fn threads_from(value: Option<impl AsRef<str>>, cores: usize) -> (usize, Option<
     match value.as_ref().trim().parse::<usize>() {
         // Zero means: as many as there are cores.
         Ok(0) => (cores, None),
-        Ok(threads) => (threads, None),
-        Err(_) => {
+        Ok(threads) if threads <= max_num_threads() => (threads, None),
+        _ => {
             let complaint = format!(
-                "DROWSE_NUM_THREADS={:?} is not a number of threads; using {cores}, what the process may run at once",
-                value.as_ref()
+                "DROWSE_NUM_THREADS={:?} is not a number of threads up to {}; using {cores}, what the process may run at once",
+                value.as_ref(),
+                max_num_threads()
             );
             (cores, Some(complaint))
         }
@@ -48,7 +50,7 @@ mod tests {
 
     #[test]
     fn complains_about_anything_else_and_says_what_it_uses() {
-        for bad in ["", "many", "-1", "3.5", "99999999999999999999999"] {
+        for bad in ["", "many", "-1", "3.5", "100000", "99999999999999999999999"] {
             let (threads, complaint) = threads_from(Some(bad), 4);
             assert_eq!(threads, 4);
             let complaint = complaint.expect(bad);

@@ -12,6 +12,7 @@ use drowse_sync::atomic::AtomicUsize;
 use drowse_sync::{Arc, CachePadded, Queue};
 use std::fmt;
 use std::mem;
+use std::process;
 
 /// One pool: its workers' shared parts, the injector, the sleep protocol, and the user's handlers.
 pub(crate) struct Registry {
@@ -124,12 +125,17 @@ impl Registry {
     /// if it panics too, the process aborts.
     pub(crate) fn catch_unwind(&self, f: impl FnOnce()) {
         let Err(payload) = unwind::halt_unwinding(f) else { return };
-        // Dropped by a panic of the handler, or at once if there is none.
+        let Some(handler) = &self.handlers.panic else {
+            eprintln!(
+                "drowse: a spawned job or a handler panicked, and the pool has no panic handler \
+                 (ThreadPoolBuilder::panic_handler); aborting"
+            );
+            process::abort();
+        };
+        // A panic of the handler has nowhere to go.
         let abort = AbortIfPanic;
-        if let Some(handler) = &self.handlers.panic {
-            handler(payload);
-            mem::forget(abort);
-        }
+        handler(payload);
+        mem::forget(abort);
     }
 }
 
