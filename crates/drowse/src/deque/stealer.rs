@@ -6,8 +6,10 @@ use drowse_sync::{Arc, full_fence, heavy_fence, hint, mutant};
 use std::ptr::NonNull;
 
 /// How often a thief looks whether the owner has answered, before it helps itself: a microsecond or two, a tenth of what a heavy
-/// fence costs when the owner runs.
-const PATIENCE: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 0 } else { 40 };
+/// fence costs when the owner runs. A model needs no pauses to try every order.
+fn patience() -> u32 {
+    if cfg!(any(drowse_loom, drowse_shuttle)) { 0 } else { 40 }
+}
 
 /// The end that everyone else takes from.
 #[derive(Debug)]
@@ -60,7 +62,7 @@ impl<T> Stealer<T> {
         }
         // ORDERING: relaxed; the owner sees it at its next push, or at the one after.
         self.shared.private.limit.store(ASKED, Ordering::Relaxed);
-        for _ in 0..PATIENCE {
+        for _ in 0..patience() {
             hint::spin_loop();
             // ORDERING: relaxed; a look.
             if public.top.load(Ordering::Relaxed) < public.split.load(Ordering::Relaxed) {
