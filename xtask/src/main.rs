@@ -8,6 +8,7 @@ mod context;
 mod models;
 mod mutants;
 mod outcome;
+mod pool;
 mod process;
 mod run;
 mod sanitize;

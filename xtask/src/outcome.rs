@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// The three ways a step can come out.
+/// The ways a step can come out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
     /// All was well.
@@ -12,6 +12,8 @@ pub(crate) enum Status {
     Failed,
     /// It could not be tried here.
     Skipped,
+    /// It was asked for something that there is not.
+    WrongCall,
 }
 
 /// What a step has to say when it is done.
@@ -45,6 +47,7 @@ impl Status {
             Self::Passed => "ok",
             Self::Failed => "FAILED",
             Self::Skipped => "skipped",
+            Self::WrongCall => "WRONG CALL",
         }
     }
 }
@@ -63,6 +66,11 @@ impl Outcome {
     /// It could not be tried here.
     pub(crate) fn skipped(detail: impl Into<String>) -> Self {
         Self::new(Status::Skipped, detail)
+    }
+
+    /// It was asked for something that there is not: a filter that matches nothing.
+    pub(crate) fn wrong_call(detail: impl Into<String>) -> Self {
+        Self::new(Status::WrongCall, detail)
     }
 
     /// Passed or failed, by the number of things that went wrong.

@@ -57,9 +57,14 @@ fn print_report(outcome: &Outcome) {
     }
 }
 
-/// 1 if anything failed.
-fn exit_code(mut statuses: impl Iterator<Item = Status>) -> ExitCode {
-    ExitCode::from(u8::from(statuses.any(|status| status == Status::Failed)))
+/// 2 for a wrong call, 1 if anything failed.
+fn exit_code(statuses: impl Iterator<Item = Status>) -> ExitCode {
+    let code = |status| match status {
+        Status::Passed | Status::Skipped => 0,
+        Status::Failed => 1,
+        Status::WrongCall => 2,
+    };
+    ExitCode::from(statuses.map(code).max().unwrap_or(0))
 }
 
 #[cfg(test)]
@@ -67,10 +72,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_failure_is_enough_for_exit_code_one() {
-        use Status::{Failed, Passed, Skipped};
+    fn the_worst_step_decides_the_exit_code() {
+        use Status::{Failed, Passed, Skipped, WrongCall};
         let code = |statuses: &[Status]| exit_code(statuses.iter().copied());
         assert_eq!(code(&[Passed, Failed, Passed]), ExitCode::from(1));
         assert_eq!(code(&[Passed, Skipped]), ExitCode::SUCCESS);
+        assert_eq!(code(&[WrongCall]), ExitCode::from(2));
     }
 }

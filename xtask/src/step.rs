@@ -26,6 +26,8 @@ pub(crate) enum Step {
     Loom,
     /// The models under shuttle.
     Shuttle,
+    /// The models under spin.
+    Spin,
     /// The models fail when what they guard is removed.
     Mutants,
     /// The tests under AddressSanitizer.
@@ -36,7 +38,7 @@ pub(crate) enum Step {
 
 impl Step {
     /// Every step.
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::Fmt,
         Self::Clippy,
         Self::Tidy,
@@ -46,14 +48,15 @@ impl Step {
         Self::Examples,
         Self::Loom,
         Self::Shuttle,
+        Self::Spin,
         Self::Mutants,
         Self::Asan,
         Self::Tsan,
     ];
 
-    /// The steps of `test`, in order: those that need no more than a stable toolchain.
+    /// The steps of `test`, in order: those that need no more than a stable toolchain, or say what else they need.
     pub(crate) fn of_test() -> &'static [Self] {
-        &Self::ALL[..10]
+        &Self::ALL[..11]
     }
 
     /// The step of this name.
@@ -73,6 +76,7 @@ impl Step {
             Self::Examples => "examples",
             Self::Loom => "loom",
             Self::Shuttle => "shuttle",
+            Self::Spin => "spin",
             Self::Mutants => "mutants",
             Self::Asan => "asan",
             Self::Tsan => "tsan",
@@ -91,6 +95,7 @@ impl Step {
             Self::Examples => "every program in crates/drowse/examples ends well",
             Self::Loom => "the models under loom (LOOM_MAX_PREEMPTIONS=3 unless set)",
             Self::Shuttle => "the models under shuttle",
+            Self::Spin => "the Promela models, every state; needs spin and gcc",
             Self::Mutants => "every listed mutant is caught by its model",
             Self::Asan => "the tests under AddressSanitizer; needs a nightly; no part of `test`",
             Self::Tsan => "the tests under ThreadSanitizer; needs the sources of std; no part of `test`",
@@ -99,7 +104,7 @@ impl Step {
 
     /// Whether a filter makes sense for it.
     pub(crate) fn takes_filter(self) -> bool {
-        matches!(self, Self::Loom | Self::Shuttle | Self::Mutants)
+        matches!(self, Self::Loom | Self::Shuttle | Self::Spin | Self::Mutants)
     }
 
     /// Does it.
@@ -114,6 +119,7 @@ impl Step {
             Self::Examples => steps::examples(context),
             Self::Loom => models::run(context, Backend::Loom),
             Self::Shuttle => models::run(context, Backend::Shuttle),
+            Self::Spin => models::run(context, Backend::Spin),
             Self::Mutants => mutants::run(context),
             Self::Asan => sanitize::asan(context),
             Self::Tsan => sanitize::tsan(context),
@@ -128,7 +134,7 @@ mod tests {
     #[test]
     fn test_has_the_steps_that_ci_runs() {
         let names: Vec<&str> = Step::of_test().iter().map(|step| step.name()).collect();
-        assert_eq!(names.join(" "), "fmt clippy tidy docs tests doctests examples loom shuttle mutants");
+        assert_eq!(names.join(" "), "fmt clippy tidy docs tests doctests examples loom shuttle spin mutants");
     }
 
     #[test]

@@ -17,6 +17,10 @@ pub(crate) enum Tool {
     Nextest,
     /// `cargo +nightly`.
     Nightly,
+    /// `spin`.
+    Spin,
+    /// `gcc`, which spin calls by this name.
+    Gcc,
 }
 
 impl Tool {
@@ -36,6 +40,8 @@ impl Tool {
             Self::Clippy => "clippy",
             Self::Nextest => "nextest",
             Self::Nightly => "a nightly toolchain",
+            Self::Spin => "spin",
+            Self::Gcc => "gcc",
         }
     }
 
@@ -45,6 +51,8 @@ impl Tool {
             Self::Clippy => "rustup component add clippy",
             Self::Nextest => "cargo install --locked cargo-nextest",
             Self::Nightly => "rustup toolchain install nightly",
+            Self::Spin => "apt-get install spin, or from https://spinroot.com",
+            Self::Gcc => "apt-get install gcc libc6-dev",
         }
     }
 
@@ -55,8 +63,16 @@ impl Tool {
             Self::Clippy => workspace.cargo(["clippy", "--version"]),
             Self::Nextest => workspace.cargo(["nextest", "--version"]),
             Self::Nightly => workspace.cargo_of("nightly", ["--version"]),
+            Self::Spin => command("spin", "-V"),
+            Self::Gcc => command("gcc", "--version"),
         }
     }
+}
+
+fn command(program: &str, arg: &str) -> Command {
+    let mut command = Command::new(program);
+    command.arg(arg);
+    command
 }
 
 /// Whether the command can be run and ends well.

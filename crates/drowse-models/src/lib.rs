@@ -13,27 +13,52 @@
 //! | `loom_local` | a job on a worker's own deque is run by another although it falls asleep and the first never takes it back |
 //! | `loom_broadcast` | a job that is left for one worker is run by it although it falls asleep |
 //! | `loom_baton` | a worker that stops searching sees to the jobs whose posts have counted on it |
-//! | `loom_counter` | the jobs event counter keeps sleepy workers awake when work came, and may come round |
+//! | `loom_counter` | the jobs event counter of `jec` keeps sleepy workers awake when work came, and may come round |
+//! | `loom_deadlock` | the alarm is raised when one worker blocks and the other sleeps, in whichever order |
 //! | `loom_deque` | each item is taken once, and whole, by owner or thief, also while the deque grows |
 //!
-//! All of them but the last and the first two also show that the counts of inactive and sleeping workers come back to zero.
+//! The models of sleep are made for each protocol: [`for_each_protocol`]. They also show that nobody is counted as searching or asleep
+//! when all is over.
 //!
 //! Under shuttle, which knows no weak memory, but runs the real pool on many threads, in random schedules:
 //!
 //! | test file | shows |
 //! |---|---|
 //! | `shuttle_pool` | every job runs once, everyone who waits is woken, every worker ends |
+//! | `shuttle_deadlock` | the deadlock handler is called when every worker is stuck, and at no other time |
 //!
 //! This library is what the models share.
 
-use drowse_sleep::{Jec, LatchWord, Policy};
+use drowse_sleep::{LatchWord, Reason, Sleep};
 use drowse_sync::cell::UnsafeCell;
 
-/// Sleepy after the first empty search, asleep after the second: the shortest way to bed.
-pub const EAGER: Policy = Policy { rounds_until_sleepy: 0, spins_per_round: 0 };
+mod protocols;
 
-/// The protocol with a jobs event counter of two bits, which comes round after two posts.
-pub type SmallJec = Jec<2>;
+pub use protocols::*;
+
+/// Makes a test of each of these models, for each protocol: `sleepy::model`, `jec::model` and so on. A new
+/// protocol is one name here and one function in each half of `protocols.rs`.
+#[macro_export]
+macro_rules! for_each_protocol {
+    ($($model:ident),+ $(,)?) => {
+        $crate::for_protocols!([sleepy, counters, counters_explored, jec] $($model),+);
+    };
+}
+
+/// As [`for_each_protocol`], for those protocols only.
+#[macro_export]
+macro_rules! for_protocols {
+    ([] $($model:ident),+) => {};
+    ([$protocol:ident $(, $others:ident)*] $($model:ident),+) => {
+        mod $protocol {
+            $(#[test]
+            fn $model() {
+                super::$model($crate::$protocol);
+            })+
+        }
+        $crate::for_protocols!([$($others),*] $($model),+);
+    };
+}
 
 /// Something that one thread writes and another takes, with nothing of its own to order the two. Loom fails the
 /// model if nothing else orders them either; we do if it is taken twice, or before it is there.
@@ -89,17 +114,17 @@ pub trait Board {
 }
 
 /// The loop of a worker that waits for a latch: what `WorkerThread::wait_until` does in the engine.
-pub fn wait_until<B: Board>(jec: &SmallJec, worker: usize, latch: &LatchWord, board: &B) {
+pub fn wait_until<B: Board>(sleep: &Sleep, worker: usize, latch: &LatchWord, board: &B) {
     while !latch.probe() {
-        let mut idle = jec.start_looking(worker);
+        let mut idle = sleep.start_looking(worker);
         let mut found = None;
         while found.is_none() && !latch.probe() {
             found = board.find(worker);
             if found.is_none() {
-                jec.no_work_found(&mut idle, latch, || board.work_visible() || board.has_letter(worker));
+                sleep.no_work_found(&mut idle, latch, &|| board.work_visible() || board.has_letter(worker));
             }
         }
-        jec.stop_looking(idle, || board.work_visible());
+        sleep.stop_looking(idle, || board.work_visible());
         if let Some(job) = found {
             board.run(worker, job);
         }
@@ -107,16 +132,15 @@ pub fn wait_until<B: Board>(jec: &SmallJec, worker: usize, latch: &LatchWord, bo
 }
 
 /// Sets a worker's latch, and wakes the worker if it sleeps on it.
-pub fn set_latch(jec: &SmallJec, worker: usize, latch: &LatchWord) {
+pub fn set_latch(sleep: &Sleep, worker: usize, latch: &LatchWord) {
     // SAFETY: the latch is borrowed, so it is alive.
-    if unsafe { LatchWord::set(latch) } {
-        jec.wake_worker(worker);
-    }
+    let slept = unsafe { LatchWord::set(latch) };
+    sleep.latch_set(worker, slept, Reason::Latch);
 }
 
 /// Demands that nobody is counted as inactive or asleep: all workers have come to an end.
-pub fn assert_nobody_counted(jec: &SmallJec) {
-    assert_eq!((jec.inactive(), jec.sleeping()), (0, 0), "inactive and sleeping, with all workers gone");
+pub fn assert_nobody_counted(sleep: &Sleep) {
+    assert!(sleep.is_clear(), "somebody is still counted: {sleep:?}");
 }
 
 #[cfg(drowse_loom)]
@@ -146,10 +170,11 @@ mod explore {
 pub use explore::{every_interleaving, with_preemptions};
 
 #[cfg(drowse_shuttle)]
-pub use pool::{Gate, random_schedules, with_pool};
+pub use pool::{Gate, random_schedules, with_pool, with_pool_of};
 
 #[cfg(drowse_shuttle)]
 mod pool {
+    use crate::Choose;
     use drowse::{ThreadPool, ThreadPoolBuilder};
     use drowse_sync::{Condvar, Mutex, thread};
 
@@ -159,11 +184,15 @@ mod pool {
         shuttle::check_pct(model, schedules / 2, 3);
     }
 
-    /// Calls `f` with a pool of so many workers, drops the pool, and waits until they have ended.
-    pub fn with_pool(workers: usize, f: impl FnOnce(&ThreadPool)) {
+    /// Calls `f` with a pool of so many workers that sleep by that protocol, drops the pool, and waits until they have ended.
+    pub fn with_pool(choose: Choose, workers: usize, f: impl FnOnce(&ThreadPool)) {
+        with_pool_of(ThreadPoolBuilder::new().num_threads(workers).sleep_protocol(choose()), f);
+    }
+
+    /// As [`with_pool`], with a pool configured otherwise.
+    pub fn with_pool_of(builder: ThreadPoolBuilder, f: impl FnOnce(&ThreadPool)) {
         let mut handles = Vec::new();
-        let pool = ThreadPoolBuilder::new()
-            .num_threads(workers)
+        let pool = builder
             .spawn_handler(|worker| {
                 handles.push(thread::Builder::new().spawn(|| worker.run())?);
                 Ok(())

@@ -2,15 +2,16 @@
 #![cfg(drowse_loom)]
 
 use drowse_models::{
-    Board, EAGER, Parcel, SmallJec, assert_nobody_counted, set_latch, wait_until, with_preemptions,
+    Board, MakeSleep, Parcel, assert_nobody_counted, for_each_protocol, set_latch, wait_until,
+    with_preemptions,
 };
-use drowse_sleep::LatchWord;
+use drowse_sleep::{LatchWord, Sleep};
 use drowse_sync::atomic::{AtomicU32, Ordering};
 use drowse_sync::{Arc, thread};
 
 /// Worker 0 searches, worker 1 sleeps; worker 2, if there is one, posts a job. The job sets the latch that worker 1 waits for.
 struct Pool {
-    jec: SmallJec,
+    sleep: Sleep,
     latches: [LatchWord; 2],
     job: Parcel,
     /// 1 while the job is to be had. As weak as a deque: publishing is a release, looking orders nothing.
@@ -18,9 +19,9 @@ struct Pool {
 }
 
 impl Pool {
-    fn new(workers: usize) -> Arc<Self> {
+    fn new(make: MakeSleep, workers: usize) -> Arc<Self> {
         Arc::new(Self {
-            jec: SmallJec::new(workers, EAGER),
+            sleep: make(workers),
             latches: [LatchWord::new(), LatchWord::new()],
             job: Parcel::empty(),
             jobs: AtomicU32::new(0),
@@ -29,15 +30,15 @@ impl Pool {
 
     fn start(self: &Arc<Self>, worker: usize) -> thread::JoinHandle<()> {
         let pool = Arc::clone(self);
-        thread::spawn(move || wait_until(&pool.jec, worker, &pool.latches[worker], &*pool))
+        thread::spawn(move || wait_until(&pool.sleep, worker, &pool.latches[worker], &*pool))
     }
 
     /// Starts a worker that searches, for a moment only.
     fn start_searcher(self: &Arc<Self>) -> thread::JoinHandle<()> {
         let pool = Arc::clone(self);
         thread::spawn(move || {
-            let idle = pool.jec.start_looking(0);
-            pool.jec.stop_looking(idle, || pool.work_visible());
+            let idle = pool.sleep.start_looking(0);
+            pool.sleep.stop_looking(idle, || pool.work_visible());
         })
     }
 
@@ -47,7 +48,7 @@ impl Pool {
     }
 
     fn end_wait_of(&self, worker: usize) {
-        set_latch(&self.jec, worker, &self.latches[worker]);
+        set_latch(&self.sleep, worker, &self.latches[worker]);
     }
 }
 
@@ -70,44 +71,47 @@ impl Board for Pool {
     }
 }
 
-#[test]
-fn a_searcher_whose_latch_is_set_passes_the_baton() {
-    with_preemptions(2, || {
-        let pool = Pool::new(3);
+fn a_searcher_whose_latch_is_set_passes_the_baton(make: MakeSleep) {
+    with_preemptions(2, move || {
+        let pool = Pool::new(make, 3);
         let (searcher, sleeper) = (pool.start(0), pool.start(1));
         pool.end_wait_of(0);
         pool.publish();
-        pool.jec.post(1, || true);
+        pool.sleep.post(1, || true);
         searcher.join().unwrap();
         sleeper.join().unwrap();
-        assert_nobody_counted(&pool.jec);
+        assert_nobody_counted(&pool.sleep);
     });
 }
 
 /// There are two posts. The second finds the counter odd already, and worker 0 searching: it has nothing to write that
 /// worker 0 could acquire. Only the fences on both sides show worker 0 the job as it leaves.
-fn a_searcher_sees_the_second_job(workers: usize, post: fn(&SmallJec)) {
+fn a_searcher_sees_the_second_job(make: MakeSleep, workers: usize, post: fn(&Sleep)) {
     with_preemptions(2, move || {
-        let pool = Pool::new(workers);
+        let pool = Pool::new(make, workers);
         let (searcher, sleeper) = (pool.start_searcher(), pool.start(1));
         // For a job that somebody took at once.
-        post(&pool.jec);
+        post(&pool.sleep);
         pool.publish();
-        post(&pool.jec);
+        post(&pool.sleep);
         searcher.join().unwrap();
         sleeper.join().unwrap();
-        assert_nobody_counted(&pool.jec);
+        assert_nobody_counted(&pool.sleep);
     });
 }
 
 /// A light fence in the post, a heavy one where the baton is passed.
-#[test]
-fn a_searcher_sees_the_second_job_of_a_worker() {
-    a_searcher_sees_the_second_job(3, |jec| jec.post(1, || true));
+fn a_searcher_sees_the_second_job_of_a_worker(make: MakeSleep) {
+    a_searcher_sees_the_second_job(make, 3, |sleep| sleep.post(1, || true));
 }
 
 /// Full fences on both sides.
-#[test]
-fn a_searcher_sees_the_second_job_from_outside() {
-    a_searcher_sees_the_second_job(2, |jec| jec.post_injected(1, || true));
+fn a_searcher_sees_the_second_job_from_outside(make: MakeSleep) {
+    a_searcher_sees_the_second_job(make, 2, |sleep| sleep.post_injected(1, || true));
 }
+
+for_each_protocol!(
+    a_searcher_whose_latch_is_set_passes_the_baton,
+    a_searcher_sees_the_second_job_of_a_worker,
+    a_searcher_sees_the_second_job_from_outside
+);

@@ -2,14 +2,15 @@
 #![cfg(drowse_loom)]
 
 use drowse_models::{
-    Board, EAGER, Parcel, SmallJec, assert_nobody_counted, every_interleaving, set_latch, wait_until,
+    Board, MakeSleep, Parcel, assert_nobody_counted, every_interleaving, for_each_protocol, set_latch,
+    wait_until,
 };
-use drowse_sleep::LatchWord;
-use drowse_sync::{Arc, Queue, full_fence, thread};
+use drowse_sleep::{LatchWord, Sleep};
+use drowse_sync::{Arc, Queue, thread};
 
 /// A worker with a letter box.
 struct Addressed {
-    jec: SmallJec,
+    sleep: Sleep,
     latch: LatchWord,
     letters: Queue<Parcel>,
 }
@@ -32,29 +33,25 @@ impl Board for Addressed {
 
     fn run(&self, worker: usize, job: Parcel) {
         assert_eq!(job.take(), 42);
-        set_latch(&self.jec, worker, &self.latch);
+        set_latch(&self.sleep, worker, &self.latch);
     }
 }
 
-#[test]
-fn a_worker_runs_the_job_left_for_it() {
-    every_interleaving(|| {
-        let pool = Arc::new(Addressed {
-            jec: SmallJec::new(1, EAGER),
-            latch: LatchWord::new(),
-            letters: Queue::new(),
-        });
+fn a_worker_runs_the_job_left_for_it(make: MakeSleep) {
+    every_interleaving(move || {
+        let pool = Arc::new(Addressed { sleep: make(1), latch: LatchWord::new(), letters: Queue::new() });
         let outside = thread::spawn({
             let pool = Arc::clone(&pool);
             move || {
                 // What `Registry::inject_broadcast` does.
                 pool.letters.push(Parcel::of(42));
-                full_fence();
-                pool.jec.wake_worker(0);
+                pool.sleep.post_broadcast();
             }
         });
-        wait_until(&pool.jec, 0, &pool.latch, &*pool);
+        wait_until(&pool.sleep, 0, &pool.latch, &*pool);
         outside.join().unwrap();
-        assert_nobody_counted(&pool.jec);
+        assert_nobody_counted(&pool.sleep);
     });
 }
+
+for_each_protocol!(a_worker_runs_the_job_left_for_it);

@@ -2,9 +2,10 @@
 #![cfg(drowse_loom)]
 
 use drowse_models::{
-    Board, EAGER, Parcel, SmallJec, assert_nobody_counted, every_interleaving, set_latch, wait_until,
+    Board, MakeSleep, Parcel, assert_nobody_counted, every_interleaving, for_each_protocol, set_latch,
+    wait_until,
 };
-use drowse_sleep::LatchWord;
+use drowse_sleep::{LatchWord, Reason, Sleep};
 use drowse_sync::{Arc, thread};
 use std::cell::UnsafeCell;
 
@@ -29,61 +30,58 @@ impl Board for NoJobs {
 
 /// What the owner waits for.
 struct Event {
-    jec: SmallJec,
+    sleep: Sleep,
     latch: LatchWord,
     result: Parcel,
 }
 
-#[test]
-fn a_set_wakes_the_owner_and_brings_the_result() {
-    every_interleaving(|| {
-        let event = Arc::new(Event {
-            jec: SmallJec::new(1, EAGER),
-            latch: LatchWord::new(),
-            result: Parcel::empty(),
-        });
+fn a_set_wakes_the_owner_and_brings_the_result(make: MakeSleep) {
+    every_interleaving(move || {
+        let event = Arc::new(Event { sleep: make(1), latch: LatchWord::new(), result: Parcel::empty() });
         let setter = thread::spawn({
             let event = Arc::clone(&event);
             move || {
                 event.result.put(42);
-                set_latch(&event.jec, 0, &event.latch);
+                set_latch(&event.sleep, 0, &event.latch);
             }
         });
-        wait_until(&event.jec, 0, &event.latch, &NoJobs);
+        wait_until(&event.sleep, 0, &event.latch, &NoJobs);
         assert_eq!(event.result.take(), 42);
         setter.join().unwrap();
-        assert_nobody_counted(&event.jec);
+        assert_nobody_counted(&event.sleep);
     });
 }
 
-#[test]
-fn nobody_touches_a_latch_that_its_owner_has_seen_set() {
-    every_interleaving(|| {
-        let event =
-            Arc::new(Frame { jec: SmallJec::new(1, EAGER), latch: UnsafeCell::new(LatchWord::new()) });
+fn nobody_touches_a_latch_that_its_owner_has_seen_set(make: MakeSleep) {
+    every_interleaving(move || {
+        let event = Arc::new(Frame { sleep: make(1), latch: UnsafeCell::new(LatchWord::new()) });
         let setter = thread::spawn({
             let event = Arc::clone(&event);
             move || {
                 // SAFETY: the owner frees the latch only once it is set.
-                if unsafe { LatchWord::set(event.latch.get()) } {
-                    event.jec.wake_worker(0);
-                }
+                let slept = unsafe { LatchWord::set(event.latch.get()) };
+                event.sleep.latch_set(0, slept, Reason::Latch);
             }
         });
         // SAFETY: the owner frees it below, and not before.
-        wait_until(&event.jec, 0, unsafe { &*event.latch.get() }, &NoJobs);
+        wait_until(&event.sleep, 0, unsafe { &*event.latch.get() }, &NoJobs);
         // SAFETY: the owner is done with it, and so, as loom shows, is the setter.
         unsafe { LatchWord::free(event.latch.get()) };
         setter.join().unwrap();
-        assert_nobody_counted(&event.jec);
+        assert_nobody_counted(&event.sleep);
     });
 }
 
 /// A latch in its owner's stack frame, as it were.
 struct Frame {
-    jec: SmallJec,
+    sleep: Sleep,
     latch: UnsafeCell<LatchWord>,
 }
 
 // SAFETY: the latch is made to be shared, and the model shows that it is not when it is freed.
 unsafe impl Sync for Frame {}
+
+for_each_protocol!(
+    a_set_wakes_the_owner_and_brings_the_result,
+    nobody_touches_a_latch_that_its_owner_has_seen_set
+);

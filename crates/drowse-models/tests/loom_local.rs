@@ -3,16 +3,16 @@
 
 use drowse::model::deque::{self, Owner, Steal, Stealer};
 use drowse_models::{
-    Board, EAGER, Parcel, SmallJec, assert_nobody_counted, every_interleaving, set_latch, wait_until,
-    with_preemptions,
+    Board, MakeSleep, Parcel, assert_nobody_counted, every_interleaving, for_each_protocol, set_latch,
+    wait_until, with_preemptions,
 };
-use drowse_sleep::LatchWord;
+use drowse_sleep::{LatchWord, Sleep};
 use drowse_sync::{Arc, thread, without_lopsided_fences};
 use std::ptr::NonNull;
 
 /// Worker 0 is active: it posts jobs on its own deque. The others steal them.
 struct Local {
-    jec: SmallJec,
+    sleep: Sleep,
     /// Set when the job is done: worker 1 may go home.
     done: LatchWord,
     deque: Stealer<Parcel>,
@@ -20,9 +20,9 @@ struct Local {
 }
 
 impl Local {
-    fn new() -> (Owner<Parcel>, Arc<Self>) {
+    fn new(make: MakeSleep) -> (Owner<Parcel>, Arc<Self>) {
         let (owner, deque) = deque::new(2);
-        let pool = Self { jec: SmallJec::new(2, EAGER), done: LatchWord::new(), deque, job: Parcel::empty() };
+        let pool = Self { sleep: make(2), done: LatchWord::new(), deque, job: Parcel::empty() };
         (owner, Arc::new(pool))
     }
 
@@ -30,12 +30,12 @@ impl Local {
     fn push(&self, owner: &Owner<Parcel>) {
         self.job.put(42);
         owner.push(NonNull::from(&self.job));
-        self.jec.post(1, || owner.len() <= 1);
+        self.sleep.post(1, || owner.len() <= 1);
     }
 
     fn start_thief(self: &Arc<Self>) -> thread::JoinHandle<()> {
         let pool = Arc::clone(self);
-        thread::spawn(move || wait_until(&pool.jec, 1, &pool.done, &*pool))
+        thread::spawn(move || wait_until(&pool.sleep, 1, &pool.done, &*pool))
     }
 }
 
@@ -59,57 +59,60 @@ impl Board for Local {
     fn run(&self, worker: usize, job: NonNull<Parcel>) {
         // SAFETY: the job is part of the pool, which the thread holds.
         assert_eq!(unsafe { job.as_ref() }.take(), 42);
-        set_latch(&self.jec, worker, &self.done);
+        set_latch(&self.sleep, worker, &self.done);
     }
 }
 
-fn mutual_wait() {
-    let (owner, pool) = Local::new();
+fn mutual_wait(make: MakeSleep) {
+    let (owner, pool) = Local::new(make);
     let thief = pool.start_thief();
     pool.push(&owner);
     thief.join().unwrap();
-    assert_nobody_counted(&pool.jec);
+    assert_nobody_counted(&pool.sleep);
 }
 
-#[test]
-fn a_sleeper_runs_a_job_that_its_poster_never_takes_back() {
-    every_interleaving(mutual_wait);
+fn a_sleeper_runs_a_job_that_its_poster_never_takes_back(make: MakeSleep) {
+    every_interleaving(move || mutual_wait(make));
 }
 
-#[test]
-fn a_sleeper_runs_the_job_without_lopsided_fences() {
-    every_interleaving(|| {
+fn a_sleeper_runs_the_job_without_lopsided_fences(make: MakeSleep) {
+    every_interleaving(move || {
         without_lopsided_fences();
-        mutual_wait();
+        mutual_wait(make);
     });
 }
 
 /// The poster becomes inactive: nobody is active any more, and a worker that falls asleep does without the heavy fence that would go
 /// with the light one of the post.
-#[test]
-fn a_sleeper_runs_the_job_of_a_poster_that_became_inactive() {
-    every_interleaving(|| {
-        let (owner, pool) = Local::new();
+fn a_sleeper_runs_the_job_of_a_poster_that_became_inactive(make: MakeSleep) {
+    every_interleaving(move || {
+        let (owner, pool) = Local::new(make);
         let thief = pool.start_thief();
         pool.push(&owner);
-        let idle = pool.jec.start_looking(0);
+        let idle = pool.sleep.start_looking(0);
         thief.join().unwrap();
-        pool.jec.stop_looking(idle, || pool.work_visible());
-        assert_nobody_counted(&pool.jec);
+        pool.sleep.stop_looking(idle, || pool.work_visible());
+        assert_nobody_counted(&pool.sleep);
     });
 }
 
 /// A `join` whose first half has spawned a job asks for its second half and finds the spawned job in its place. While it looks it must
 /// not hide that job from a worker that falls asleep.
-#[test]
-fn a_job_that_a_failed_take_back_uncovers_is_not_lost() {
-    with_preemptions(3, || {
-        let (owner, pool) = Local::new();
+fn a_job_that_a_failed_take_back_uncovers_is_not_lost(make: MakeSleep) {
+    with_preemptions(3, move || {
+        let (owner, pool) = Local::new(make);
         let thief = pool.start_thief();
         pool.push(&owner);
         let other = Parcel::empty();
         assert!(!owner.take_back(NonNull::from(&other)));
         thief.join().unwrap();
-        assert_nobody_counted(&pool.jec);
+        assert_nobody_counted(&pool.sleep);
     });
 }
+
+for_each_protocol!(
+    a_sleeper_runs_a_job_that_its_poster_never_takes_back,
+    a_sleeper_runs_the_job_without_lopsided_fences,
+    a_sleeper_runs_the_job_of_a_poster_that_became_inactive,
+    a_job_that_a_failed_take_back_uncovers_is_not_lost
+);

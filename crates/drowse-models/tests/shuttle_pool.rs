@@ -2,7 +2,7 @@
 #![cfg(drowse_shuttle)]
 
 use drowse::{ThreadPool, ThreadPoolBuilder};
-use drowse_models::{Gate, random_schedules, with_pool};
+use drowse_models::{Choose, Gate, for_each_protocol, random_schedules, with_pool};
 use drowse_sync::atomic::{AtomicUsize, Ordering};
 use drowse_sync::{Arc, thread};
 use std::panic::{self, AssertUnwindSafe};
@@ -15,20 +15,19 @@ fn tree_sum(depth: u32) -> usize {
     a + b
 }
 
-#[test]
-fn a_tree_of_joins() {
-    random_schedules(2_000, || with_pool(4, |pool| assert_eq!(pool.install(|| tree_sum(4)), 16)));
+fn a_tree_of_joins(choose: Choose) {
+    random_schedules(2_000, move || {
+        with_pool(choose, 4, |pool| assert_eq!(pool.install(|| tree_sum(4)), 16))
+    });
 }
 
-#[test]
-fn a_tree_of_joins_on_many_workers() {
-    random_schedules(300, || with_pool(16, |pool| assert_eq!(pool.install(|| tree_sum(4)), 16)));
+fn a_tree_of_joins_on_many_workers(choose: Choose) {
+    random_schedules(300, move || with_pool(choose, 16, |pool| assert_eq!(pool.install(|| tree_sum(4)), 16)));
 }
 
-#[test]
-fn halves_that_wait_for_each_other() {
-    random_schedules(2_000, || {
-        with_pool(4, |pool| {
+fn halves_that_wait_for_each_other(choose: Choose) {
+    random_schedules(2_000, move || {
+        with_pool(choose, 4, |pool| {
             let (a, b) = (Gate::new(), Gate::new());
             pool.join(
                 || {
@@ -51,19 +50,17 @@ fn take_long() {
     }
 }
 
-#[test]
-fn a_join_sleeps_until_its_stolen_half_is_done() {
-    random_schedules(1_000, || {
-        with_pool(4, |pool| {
+fn a_join_sleeps_until_its_stolen_half_is_done(choose: Choose) {
+    random_schedules(1_000, move || {
+        with_pool(choose, 4, |pool| {
             pool.join(|| (), take_long);
         });
     });
 }
 
-#[test]
-fn a_scope_sleeps_until_its_jobs_are_done() {
-    random_schedules(1_000, || {
-        with_pool(4, |pool| {
+fn a_scope_sleeps_until_its_jobs_are_done(choose: Choose) {
+    random_schedules(1_000, move || {
+        with_pool(choose, 4, |pool| {
             pool.scope(|s| {
                 s.spawn(|_| take_long());
                 s.spawn(|_| take_long());
@@ -72,10 +69,9 @@ fn a_scope_sleeps_until_its_jobs_are_done() {
     });
 }
 
-#[test]
-fn a_job_from_outside_wakes_a_pool_that_has_fallen_asleep() {
-    random_schedules(1_000, || {
-        with_pool(4, |pool| {
+fn a_job_from_outside_wakes_a_pool_that_has_fallen_asleep(choose: Choose) {
+    random_schedules(1_000, move || {
+        with_pool(choose, 4, |pool| {
             for n in 0..3 {
                 take_long();
                 assert_eq!(pool.install(|| n), n);
@@ -84,10 +80,9 @@ fn a_job_from_outside_wakes_a_pool_that_has_fallen_asleep() {
     });
 }
 
-#[test]
-fn a_scope_whose_jobs_spawn_more() {
-    random_schedules(1_000, || {
-        with_pool(4, |pool| {
+fn a_scope_whose_jobs_spawn_more(choose: Choose) {
+    random_schedules(1_000, move || {
+        with_pool(choose, 4, |pool| {
             let count = AtomicUsize::new(0);
             pool.scope(|s| {
                 for _ in 0..3 {
@@ -104,11 +99,10 @@ fn a_scope_whose_jobs_spawn_more() {
     });
 }
 
-#[test]
-fn what_was_spawned_runs_although_the_pool_is_dropped() {
-    random_schedules(1_000, || {
+fn what_was_spawned_runs_although_the_pool_is_dropped(choose: Choose) {
+    random_schedules(1_000, move || {
         let count = Arc::new(AtomicUsize::new(0));
-        with_pool(4, |pool| {
+        with_pool(choose, 4, |pool| {
             for _ in 0..4 {
                 let count = Arc::clone(&count);
                 pool.spawn(move || {
@@ -120,10 +114,9 @@ fn what_was_spawned_runs_although_the_pool_is_dropped() {
     });
 }
 
-#[test]
-fn several_threads_install_at_once() {
-    random_schedules(500, || {
-        with_pool(4, |pool| {
+fn several_threads_install_at_once(choose: Choose) {
+    random_schedules(500, move || {
+        with_pool(choose, 4, |pool| {
             let pool = &pool;
             shuttle::thread::scope(|s| {
                 for n in 0..4 {
@@ -134,11 +127,10 @@ fn several_threads_install_at_once() {
     });
 }
 
-#[test]
-fn two_pools_install_into_each_other() {
-    random_schedules(500, || {
-        with_pool(3, |one| {
-            with_pool(3, |two| {
+fn two_pools_install_into_each_other(choose: Choose) {
+    random_schedules(500, move || {
+        with_pool(choose, 3, |one| {
+            with_pool(choose, 3, |two| {
                 let there_and_back =
                     |a: &ThreadPool, b: &ThreadPool| a.install(|| b.install(|| a.install(|| tree_sum(1))));
                 let (x, y) =
@@ -149,10 +141,9 @@ fn two_pools_install_into_each_other() {
     });
 }
 
-#[test]
-fn a_broadcast_reaches_every_worker() {
-    random_schedules(500, || {
-        with_pool(5, |pool| {
+fn a_broadcast_reaches_every_worker(choose: Choose) {
+    random_schedules(500, move || {
+        with_pool(choose, 5, |pool| {
             assert_eq!(pool.broadcast(|context| context.index()), [0, 1, 2, 3, 4]);
             let inside = pool.install(|| drowse::join(|| drowse::broadcast(|_| 1).len(), || tree_sum(1)));
             assert_eq!(inside, (5, 2));
@@ -160,10 +151,9 @@ fn a_broadcast_reaches_every_worker() {
     });
 }
 
-#[test]
-fn a_panic_reaches_who_waits_and_spares_the_pool() {
-    random_schedules(500, || {
-        with_pool(4, |pool| {
+fn a_panic_reaches_who_waits_and_spares_the_pool(choose: Choose) {
+    random_schedules(500, move || {
+        with_pool(choose, 4, |pool| {
             let outcome = panic::catch_unwind(AssertUnwindSafe(|| {
                 pool.join(|| tree_sum(1), || panic::resume_unwind(Box::new("b")));
             }));
@@ -173,16 +163,14 @@ fn a_panic_reaches_who_waits_and_spares_the_pool() {
     });
 }
 
-#[test]
-fn a_pool_that_is_never_used_ends() {
-    random_schedules(1_000, || with_pool(8, |_pool| {}));
+fn a_pool_that_is_never_used_ends(choose: Choose) {
+    random_schedules(1_000, move || with_pool(choose, 8, |_pool| {}));
 }
 
-#[test]
-fn the_calling_thread_as_a_worker() {
-    random_schedules(500, || {
+fn the_calling_thread_as_a_worker(choose: Choose) {
+    random_schedules(500, move || {
         let mut handles = Vec::new();
-        let builder = ThreadPoolBuilder::new().num_threads(3).use_current_thread();
+        let builder = ThreadPoolBuilder::new().num_threads(3).use_current_thread().sleep_protocol(choose());
         let pool = builder
             .spawn_handler(|worker| {
                 handles.push(thread::Builder::new().spawn(|| worker.run())?);
@@ -202,10 +190,9 @@ fn the_calling_thread_as_a_worker() {
 /// The first half of a join spawns a job, and after the join its worker blocks until that job is done. By then the second half may
 /// have been stolen and be done: then all that the join finds in its deque is the spawned job, which it must leave there for the
 /// other worker to see.
-#[test]
-fn a_job_that_a_join_leaves_in_the_deque_is_not_lost() {
-    random_schedules(4_000, || {
-        with_pool(2, |pool| {
+fn a_job_that_a_join_leaves_in_the_deque_is_not_lost(choose: Choose) {
+    random_schedules(4_000, move || {
+        with_pool(choose, 2, |pool| {
             let (half_done, job_done) = (Gate::new(), Arc::new(Gate::new()));
             pool.install(|| {
                 drowse::join(
@@ -221,3 +208,21 @@ fn a_job_that_a_join_leaves_in_the_deque_is_not_lost() {
         });
     });
 }
+
+for_each_protocol!(
+    a_tree_of_joins,
+    a_tree_of_joins_on_many_workers,
+    halves_that_wait_for_each_other,
+    a_join_sleeps_until_its_stolen_half_is_done,
+    a_scope_sleeps_until_its_jobs_are_done,
+    a_job_from_outside_wakes_a_pool_that_has_fallen_asleep,
+    a_scope_whose_jobs_spawn_more,
+    what_was_spawned_runs_although_the_pool_is_dropped,
+    several_threads_install_at_once,
+    two_pools_install_into_each_other,
+    a_broadcast_reaches_every_worker,
+    a_panic_reaches_who_waits_and_spares_the_pool,
+    a_pool_that_is_never_used_ends,
+    the_calling_thread_as_a_worker,
+    a_job_that_a_join_leaves_in_the_deque_is_not_lost,
+);

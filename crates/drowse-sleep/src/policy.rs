@@ -1,6 +1,6 @@
-//! The knobs of a sleep protocol.
+//! How long a worker searches before it sleeps.
 
-/// How long an idle worker searches before it gets sleepy.
+/// How long an idle worker searches before it gets sleepy, and how long it stays so before it sleeps.
 ///
 /// A search costs CPU time but finds new work within nanoseconds; a sleep costs nothing but takes
 /// microseconds to end. The default searches for about as long as a wake-up takes.
@@ -15,21 +15,36 @@
 /// let eager_to_sleep = Policy { rounds_until_sleepy: 0, ..Policy::default() };
 /// assert!(eager_to_sleep.rounds_until_sleepy < Policy::default().rounds_until_sleepy);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Policy {
-    /// Searches that must come back empty before the worker announces that it is sleepy. One more search
-    /// follows the announcement, then the worker sleeps.
+    /// Searches that must come back empty before the worker announces that it is sleepy.
     pub rounds_until_sleepy: u32,
-    /// `spin_loop` hints between two of those searches.
+    /// Searches between that announcement and the sleep. Whatever their number, the worker looks at the queues
+    /// once more in the very act of falling asleep.
+    pub rounds_while_sleepy: u32,
+    /// `spin_loop` hints between two searches.
     pub spins_per_round: u32,
+}
+
+impl Policy {
+    /// The rounds as the Blitz runtime numbers them: 0 to 31 search, 32 announces, 33 searches once more, 34 sleeps.
+    /// (Where Blitz yields between two rounds, this pauses.)
+    ///
+    /// ```
+    /// use drowse_sleep::Policy;
+    ///
+    /// assert_eq!(Policy::BLITZ.rounds_until_sleepy, 32);
+    /// assert_eq!(Policy::BLITZ.rounds_until_sleepy + Policy::BLITZ.rounds_while_sleepy, 34);
+    /// ```
+    pub const BLITZ: Self = Self { rounds_until_sleepy: 32, rounds_while_sleepy: 2, spins_per_round: 2 };
 }
 
 impl Default for Policy {
     fn default() -> Self {
         if cfg!(drowse_shuttle) {
             // A random schedule would hardly ever let a worker search for long enough to fall asleep.
-            return Self { rounds_until_sleepy: 1, spins_per_round: 1 };
+            return Self { rounds_until_sleepy: 1, rounds_while_sleepy: 1, spins_per_round: 1 };
         }
-        Self { rounds_until_sleepy: 24, spins_per_round: 2 }
+        Self { rounds_until_sleepy: 24, rounds_while_sleepy: 1, spins_per_round: 2 }
     }
 }

@@ -29,7 +29,7 @@ const ASLEEP: u32 = 2;
 /// That the bed is made before the worker is counted, or its latch says so, follows from the release of
 /// those two steps and the acquire with which a waker reads them.
 #[derive(Debug)]
-pub struct Sleepers {
+pub(crate) struct Sleepers {
     beds: Box<[CachePadded<WaitWord>]>,
 }
 
@@ -46,13 +46,19 @@ pub(crate) enum Claim {
 
 impl Sleepers {
     /// Beds for `workers` workers, all awake.
-    pub fn new(workers: usize) -> Self {
+    pub(crate) fn new(workers: usize) -> Self {
         Self { beds: (0..workers).map(|_| CachePadded::new(WaitWord::new(AWAKE))).collect() }
     }
 
     /// The number of workers.
     pub(crate) fn count(&self) -> usize {
         self.beds.len()
+    }
+
+    /// How many sleep, at about this moment.
+    pub(crate) fn asleep(&self) -> usize {
+        // ORDERING: relaxed; for people to read.
+        self.beds.iter().filter(|bed| bed.load(Ordering::Relaxed) == ASLEEP).count()
     }
 
     /// Worker: becomes visible to wakers.

@@ -23,6 +23,7 @@
 mod backend;
 mod cores;
 mod fence;
+mod meter;
 pub mod mutant;
 mod padded;
 mod queue;
@@ -32,6 +33,7 @@ mod wait_word;
 pub use backend::{Arc, Condvar, Mutex, MutexGuard, OnceLock, atomic, cell, hint, thread};
 pub use cores::core_count;
 pub use fence::{full_fence, heavy_fence, light_fence, prepare_fences};
+pub use meter::{Counter, Stopwatch};
 pub use padded::CachePadded;
 pub use queue::Queue;
 pub use seed::random_seed;

@@ -12,9 +12,27 @@ pub fn active(_name: &'static str) -> bool {
     false
 }
 
+/// As [`active`], for a fault that each of several subjects can commit: its name is `subject/fault`.
+#[cfg(not(any(drowse_loom, drowse_shuttle)))]
+#[inline(always)]
+pub fn active_in(_subject: &'static str, _fault: &'static str) -> bool {
+    false
+}
+
 /// Whether the fault `name` is to be committed: `DROWSE_MUTANT` names it.
 #[cfg(any(drowse_loom, drowse_shuttle))]
 pub fn active(name: &'static str) -> bool {
+    chosen() == Some(name)
+}
+
+/// As [`active`], for a fault that each of several subjects can commit: its name is `subject/fault`.
+#[cfg(any(drowse_loom, drowse_shuttle))]
+pub fn active_in(subject: &'static str, fault: &'static str) -> bool {
+    chosen().and_then(|name| name.split_once('/')) == Some((subject, fault))
+}
+
+#[cfg(any(drowse_loom, drowse_shuttle))]
+fn chosen() -> Option<&'static str> {
     static CHOSEN: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
-    CHOSEN.get_or_init(|| std::env::var("DROWSE_MUTANT").ok()).as_deref() == Some(name)
+    CHOSEN.get_or_init(|| std::env::var("DROWSE_MUTANT").ok()).as_deref()
 }

@@ -27,6 +27,8 @@
 //! | run a closure on each worker | [`broadcast`], [`spawn_broadcast`] |
 //! | help others while waiting for something of your own | [`yield_now`], [`yield_local`] |
 //! | have a pool of your own | [`ThreadPoolBuilder`], [`ThreadPool`] |
+//! | choose how idle workers sleep, and see what they did | [`ThreadPoolBuilder::sleep_protocol`], [`ThreadPool::metrics`] |
+//! | hear when every worker is stuck | [`ThreadPoolBuilder::deadlock_handler`], [`mark_blocked`] |
 //! | know where you are | [`current_thread_index`], [`current_num_threads`], [`current_thread_has_pending_tasks`] |
 //!
 //! The names, signatures and meanings are those of rayon-core, so code written for it runs on drowse.
@@ -53,14 +55,37 @@ mod deque;
 mod engine;
 mod job;
 mod latch;
+mod metrics;
 mod unwind;
 
 pub use api::{
-    BroadcastContext, FnContext, Scope, ScopeFifo, ThreadBuilder, ThreadPool, ThreadPoolBuildError,
+    Blocked, BroadcastContext, FnContext, Scope, ScopeFifo, ThreadBuilder, ThreadPool, ThreadPoolBuildError,
     ThreadPoolBuilder, Yield, broadcast, current_num_threads, current_thread_has_pending_tasks,
-    current_thread_index, in_place_scope, in_place_scope_fifo, join, join_context, max_num_threads, scope,
-    scope_fifo, spawn, spawn_broadcast, spawn_fifo, yield_local, yield_now,
+    current_thread_index, in_place_scope, in_place_scope_fifo, join, join_context, mark_blocked,
+    mark_unblocked, max_num_threads, metrics, scope, scope_fifo, spawn, spawn_broadcast, spawn_fifo,
+    yield_local, yield_now,
 };
+
+/// The version of drowse that this program runs on.
+///
+/// The environment variable `DROWSE_LOG=1` makes each pool say it, on the standard error, as it starts.
+///
+/// ```
+/// assert!(drowse::VERSION.split('.').count() >= 3);
+/// ```
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What the shim needs to name.
+#[doc(hidden)]
+pub mod spawner {
+    pub use crate::api::{CustomSpawn, DefaultSpawn, ThreadSpawn};
+}
+
+pub use drowse_sleep::{
+    BlockedWorker, Counters, Deadlock, Idleness, Policy as SleepPolicy, Reason, SleepMetrics, SleepProtocol,
+    WakeSize,
+};
+pub use metrics::{Metrics, WorkerMetrics};
 
 #[cfg(any(drowse_loom, drowse_shuttle))]
 #[doc(hidden)]

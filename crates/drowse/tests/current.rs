@@ -128,7 +128,7 @@ fn the_second_half_of_a_join_is_pending_while_the_first_runs() {
 fn a_pool_says_what_it_is() {
     watchdog(|| {
         let said = format!("{:?}", pool(3));
-        assert!(said.starts_with("ThreadPool { num_threads: 3, sleeping: "), "{said}");
+        assert!(said.starts_with("ThreadPool { num_threads: 3, protocol: \""), "{said}");
     });
 }
 

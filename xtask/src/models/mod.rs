@@ -1,6 +1,7 @@
-//! The models of `drowse-models`, under loom and under shuttle.
+//! The models of `drowse-models`, under loom, shuttle and spin.
 
 mod executables;
+pub(crate) mod spin;
 
 use std::env;
 use std::path::PathBuf;
@@ -18,13 +19,15 @@ const RUN_LIMIT: Duration = Duration::from_secs(30 * 60);
 /// The environment variable that names a mutant to the code under test.
 pub(crate) const MUTANT_VARIABLE: &str = "DROWSE_MUTANT";
 
-/// What takes the place of std's threads and atomics.
+/// What explores a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Backend {
-    /// All executions under weak memory, of few threads.
+    /// All executions of the code under weak memory, of few threads.
     Loom,
-    /// Many random executions under sequential consistency, of many threads.
+    /// Many random executions of the code under sequential consistency, of many threads.
     Shuttle,
+    /// All executions of a description in Promela, under sequential consistency. See [`spin`].
+    Spin,
 }
 
 /// A built test binary whose tests are models.
@@ -37,15 +40,19 @@ pub(crate) struct ModelBinary {
 }
 
 impl Backend {
+    /// Those that take the place of std's threads and atomics, and so run our own code, built by cargo.
+    pub(crate) const OF_CODE: [Self; 2] = [Self::Loom, Self::Shuttle];
+
     /// Its name: of the crate, of the target directory, and of the prefix of its test binaries.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Loom => "loom",
             Self::Shuttle => "shuttle",
+            Self::Spin => "spin",
         }
     }
 
-    /// A cargo that builds for this backend, in a target directory of its own.
+    /// A cargo that builds for this backend, one [`OF_CODE`](Self::OF_CODE), in a target directory of its own.
     pub(crate) fn cargo<const N: usize>(self, context: &Context, args: [&str; N]) -> Command {
         let mut command = context.workspace().cargo(args);
         command.env("CARGO_TARGET_DIR", context.workspace().target_for(self.name()));
@@ -85,8 +92,15 @@ impl ModelBinary {
     }
 }
 
-/// Builds and runs the models of one backend.
+/// Runs the models of one backend.
 pub(crate) fn run(context: &Context, backend: Backend) -> Outcome {
+    match backend {
+        Backend::Loom | Backend::Shuttle => build_and_run(context, backend),
+        Backend::Spin => spin::run(context),
+    }
+}
+
+fn build_and_run(context: &Context, backend: Backend) -> Outcome {
     let binaries = match backend.build(context) {
         Ok(binaries) => binaries,
         Err(why) => return Outcome::failed(why),
@@ -112,7 +126,7 @@ pub(crate) fn run(context: &Context, backend: Backend) -> Outcome {
     }
     let outcome = match (context.filter(), failed.as_slice()) {
         (_, [_, ..]) => Outcome::failed(failed.join(", ")),
-        (Some(filter), []) if models == 0 => Outcome::failed(format!("no model matches `{filter}`")),
+        (Some(filter), []) if models == 0 => Outcome::wrong_call(format!("no model matches `{filter}`")),
         _ => Outcome::passed(format!("{}, {}", counted(models, "model"), counted(ran, "test file"))),
     };
     outcome.with_report(report)

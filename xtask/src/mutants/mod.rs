@@ -2,33 +2,26 @@
 //!
 //! Each mutant runs in a process of its own, since a model that fails may abort or hang.
 
-mod pool;
+mod subject;
 mod table;
 mod verdict;
 
 use std::time::Duration;
 
 use crate::context::Context;
-use crate::models::{Backend, MUTANT_VARIABLE, ModelBinary};
 use crate::outcome::{Outcome, counted, seconds};
-use crate::process::{Finished, Job};
-use table::{MUTANTS, Mutant};
+use crate::pool;
+use subject::{Subject, Subjects};
+use table::Mutant;
 use verdict::Verdict;
-
-/// How long a model may take to notice a mutant, unless it takes long to pass.
-const MUTANT_LIMIT: Duration = Duration::from_secs(60);
-
-/// How long a model may take to pass.
-const BASELINE_LIMIT: Duration = Duration::from_secs(600);
 
 /// A model that some mutants are tried on, and what it does without any of them.
 #[derive(Debug)]
 struct Baseline {
-    backend: Backend,
-    binary: &'static str,
-    model: &'static str,
-    /// Where it was built to and how long it takes to pass, or why it does not.
-    result: Result<(ModelBinary, Duration), String>,
+    /// One of the mutants, for the model's name.
+    mutant: &'static Mutant,
+    /// The model and how long it takes to pass, or why it does not.
+    result: Result<(Subject, Duration), Verdict>,
 }
 
 /// What became of one mutant.
@@ -41,28 +34,18 @@ struct Row {
 
 /// Tries all mutants that the user's filter lets pass.
 pub(crate) fn run(context: &Context) -> Outcome {
-    if MUTANTS.is_empty() {
-        return Outcome::failed("no mutants listed");
-    }
-    let wanted: Vec<&'static Mutant> = MUTANTS.iter().filter(|mutant| context.wants(mutant.name)).collect();
+    let wanted: Vec<&'static Mutant> = table::all().filter(|mutant| context.wants(mutant.name)).collect();
     if wanted.is_empty() {
-        return Outcome::failed("no mutant has that in its name");
+        return Outcome::wrong_call("no mutant has that in its name");
     }
-    let mut binaries = Vec::new();
-    for backend in [Backend::Loom, Backend::Shuttle] {
-        if wanted.iter().any(|mutant| mutant.backend == backend) {
-            match backend.build(context) {
-                Ok(built) => binaries.extend(built),
-                Err(why) => return Outcome::failed(format!("{}: {why}", backend.name())),
-            }
-        }
-    }
-
-    let mut baselines = distinct_models(&wanted);
-    let results = pool::map(&baselines, |base| run_baseline(context, base, &binaries));
-    for (baseline, result) in baselines.iter_mut().zip(results) {
-        baseline.result = result;
-    }
+    let subjects = match Subjects::build(context, &wanted) {
+        Ok(subjects) => subjects,
+        Err(why) => return Outcome::failed(why),
+    };
+    let baselines = pool::map(&one_of_each_model(&wanted), |mutant| {
+        let passing = |subject: Subject| subject.passes(context).map(|takes| (subject, takes));
+        Baseline { mutant, result: subjects.of(mutant).and_then(passing) }
+    });
     let rows = pool::map(&wanted, |mutant| {
         let row = run_mutant(context, mutant, &baselines);
         if context.verbose() {
@@ -73,36 +56,15 @@ pub(crate) fn run(context: &Context) -> Outcome {
     sum_up(&rows)
 }
 
-/// The models of these mutants, each once and not yet tried.
-fn distinct_models(mutants: &[&Mutant]) -> Vec<Baseline> {
-    let mut models: Vec<Baseline> = Vec::new();
+/// For each model the first of these mutants that is tried on it.
+fn one_of_each_model(mutants: &[&'static Mutant]) -> Vec<&'static Mutant> {
+    let mut firsts: Vec<&'static Mutant> = Vec::new();
     for mutant in mutants {
-        let known = models.iter().any(|base| (base.binary, base.model) == (mutant.binary, mutant.model));
-        if !known {
-            models.push(Baseline {
-                backend: mutant.backend,
-                binary: mutant.binary,
-                model: mutant.model,
-                result: Err("not tried".to_string()),
-            });
+        if !firsts.iter().any(|first| first.model_name() == mutant.model_name()) {
+            firsts.push(mutant);
         }
     }
-    models
-}
-
-/// Finds the model's binary, and checks that the model is there and passes.
-fn run_baseline(
-    context: &Context,
-    base: &Baseline,
-    binaries: &[ModelBinary],
-) -> Result<(ModelBinary, Duration), String> {
-    let binary = binaries
-        .iter()
-        .find(|binary| binary.name == base.binary)
-        .ok_or_else(|| format!("no test binary {} for {}", base.binary, base.backend.name()))?;
-    let done = run_model(context, binary, base.model, None, BASELINE_LIMIT)?;
-    verdict::on_baseline(&done)?;
-    Ok((binary.clone(), done.took))
+    firsts
 }
 
 /// Tries a mutant on its model, which must have passed.
@@ -110,33 +72,13 @@ fn run_mutant(context: &Context, mutant: &'static Mutant, baselines: &[Baseline]
     let verdict_and_time = || {
         let base = baselines
             .iter()
-            .find(|base| (base.binary, base.model) == (mutant.binary, mutant.model))
-            .ok_or("not tried")?;
-        let (binary, takes) = base.result.as_ref().map_err(String::as_str)?;
-        // A model that is slow to pass may be slow to fail: that is no hang yet.
-        let limit = MUTANT_LIMIT.max(*takes * 3);
-        let done = run_model(context, binary, mutant.model, Some(mutant.name), limit)?;
-        Ok((verdict::on_mutant(&done), done.took))
+            .find(|base| base.mutant.model_name() == mutant.model_name())
+            .ok_or_else(|| Verdict::Error("not tried".to_string()))?;
+        let (subject, takes) = base.result.as_ref().map_err(Verdict::clone)?;
+        subject.try_mutant(context, mutant.name, *takes)
     };
-    let (verdict, took) =
-        verdict_and_time().unwrap_or_else(|why: String| (Verdict::Error(why), Duration::ZERO));
+    let (verdict, took) = verdict_and_time().unwrap_or_else(|verdict| (verdict, Duration::ZERO));
     Row { mutant, verdict, took }
-}
-
-/// Runs one model in a process of its own.
-fn run_model(
-    context: &Context,
-    binary: &ModelBinary,
-    model: &str,
-    mutant: Option<&str>,
-    limit: Duration,
-) -> Result<Finished, String> {
-    let mut command = binary.command(context);
-    command.args(["--exact", model, "--nocapture", "--test-threads=1"]);
-    if let Some(name) = mutant {
-        command.env(MUTANT_VARIABLE, name);
-    }
-    Job::new(command, limit).run().map_err(|error| format!("cannot run {}: {error}", binary.path.display()))
 }
 
 /// The table and the count.
@@ -160,8 +102,19 @@ fn sum_up(rows: &[Row]) -> Outcome {
         detail = format!("{detail}; {untried}");
         report.push(untried);
     }
+    let skipped = of_kind(|verdict| matches!(verdict, Verdict::Skipped(_))).count();
+    if skipped > 0 {
+        let notice = format!("{} SKIPPED", counted(skipped, "mutant"));
+        detail = format!("{detail}; {notice}");
+        report.push(notice);
+    }
     report.push(count);
-    Outcome::by_failures(survived + errors, detail).with_report(report)
+    let outcome = if skipped == rows.len() {
+        Outcome::skipped(detail)
+    } else {
+        Outcome::by_failures(survived + errors, detail)
+    };
+    outcome.with_report(report)
 }
 
 /// One aligned line a mutant.
@@ -172,7 +125,7 @@ fn table_of(rows: &[Row]) -> Vec<String> {
     cells.extend(rows.iter().map(|row| {
         [
             row.mutant.name.to_string(),
-            format!("{}::{}", row.mutant.binary, row.mutant.model),
+            row.mutant.model_name(),
             row.verdict.to_string().chars().take(HOW_WIDTH).collect(),
             seconds(row.took),
         ]
@@ -188,6 +141,7 @@ fn table_of(rows: &[Row]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::models::Backend;
     use crate::outcome::Status;
 
     const fn mutant(name: &'static str, model: &'static str) -> Mutant {
@@ -237,9 +191,17 @@ mod tests {
     }
 
     #[test]
+    fn skipped_mutants_are_counted_and_do_not_fail() {
+        let skipped = || Verdict::Skipped("no spin".to_string());
+        let outcome = sum_up(&[row(&NO_FENCE, caught("hang")), row(&NO_RECHECK, skipped())]);
+        assert_eq!(outcome.status, Status::Passed);
+        assert_eq!(outcome.detail, "1 mutants caught, 0 survived; 1 mutant SKIPPED");
+        assert_eq!(sum_up(&[row(&NO_FENCE, skipped())]).status, Status::Skipped);
+    }
+
+    #[test]
     fn each_model_is_tried_once_without_mutants() {
-        let models = distinct_models(&[&NO_FENCE, &NO_RECHECK, &NO_FENCE]);
-        let names: Vec<&str> = models.iter().map(|base| base.model).collect();
-        assert_eq!(names, ["wakes", "sleeps"]);
+        static NO_WAKE: Mutant = mutant("no-wake", "wakes");
+        assert_eq!(one_of_each_model(&[&NO_FENCE, &NO_RECHECK, &NO_WAKE]), [&NO_FENCE, &NO_RECHECK]);
     }
 }

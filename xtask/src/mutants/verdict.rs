@@ -14,6 +14,8 @@ pub(crate) enum Verdict {
     Survived,
     /// It cannot be told: the model itself is broken or missing.
     Error(String),
+    /// It cannot be told here: a tool is missing.
+    Skipped(String),
 }
 
 impl fmt::Display for Verdict {
@@ -22,6 +24,7 @@ impl fmt::Display for Verdict {
             Self::Caught(how) => f.write_str(how),
             Self::Survived => f.write_str("SURVIVED"),
             Self::Error(why) => write!(f, "ERROR: {why}"),
+            Self::Skipped(why) => write!(f, "SKIPPED: {why}"),
         }
     }
 }

@@ -31,7 +31,7 @@ pub(crate) fn clippy(context: &Context) -> Outcome {
         }
     };
     lint("workspace", deny_warnings(context.workspace().cargo(["clippy", "--workspace"])));
-    for backend in [Backend::Loom, Backend::Shuttle] {
+    for backend in Backend::OF_CODE {
         let command = backend.cargo(context, ["clippy", "--package", "drowse-models"]);
         lint(backend.name(), deny_warnings(command));
     }

@@ -108,6 +108,7 @@ where
     OP: Fn(BroadcastContext<'_>) -> R + Sync,
     R: Send,
 {
+    registry.sleep.assert_not_in_handler();
     let run = |_migrated| BroadcastContext::with(&op);
     // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
     let waiter = unsafe { WorkerThread::current().as_ref() };
@@ -117,7 +118,7 @@ where
     // SAFETY: we wait for all of them before we leave, so they outlive their execution; `OP` is `Sync`, `R` is `Send`. The
     // caller holds the pool, so it has not ended.
     unsafe { registry.inject_broadcast(jobs.iter().map(|job| job.as_job_ref())) };
-    latch.wait(waiter);
+    latch.wait(waiter, registry);
     // SAFETY: the latch is set, so each has run; each result is taken once. All of them are taken before any panic
     // goes on, so that none is lost.
     let results: Vec<_> = jobs.iter().map(|job| unsafe { job.take_result() }).collect();

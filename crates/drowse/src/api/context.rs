@@ -1,5 +1,6 @@
 //! Where am I?
 
+use crate::Metrics;
 use crate::engine::{Registry, WorkerThread};
 use std::marker::PhantomData;
 
@@ -79,11 +80,22 @@ pub fn current_thread_has_pending_tasks() -> Option<bool> {
 /// assert!(drowse::max_num_threads() >= 1024);
 /// ```
 pub fn max_num_threads() -> usize {
-    drowse_sleep::jec::MAX_WORKERS
+    drowse_sleep::MAX_WORKERS
 }
 
 /// What `ask` says of the calling worker.
 pub(super) fn current_worker<R>(ask: impl FnOnce(&WorkerThread) -> R) -> Option<R> {
     // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
     unsafe { WorkerThread::current().as_ref() }.map(ask)
+}
+
+/// What the workers of the pool that this thread works for, else of the global one, have done so far. See
+/// [`ThreadPool::metrics`](crate::ThreadPool::metrics).
+///
+/// ```
+/// drowse::join(|| 1, || 2);
+/// assert_eq!(drowse::metrics().workers.len(), drowse::current_num_threads());
+/// ```
+pub fn metrics() -> Metrics {
+    Registry::with_current(|registry| registry.metrics())
 }

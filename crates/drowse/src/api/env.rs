@@ -1,6 +1,7 @@
 //! What the environment says.
 
 use super::max_num_threads;
+use drowse_sleep::SleepProtocol;
 use drowse_sync::{OnceLock, core_count};
 use std::env;
 
@@ -8,14 +9,64 @@ use std::env;
 pub(super) fn default_num_threads() -> usize {
     static ANSWER: OnceLock<usize> = OnceLock::new();
     *ANSWER.get_or_init(|| {
+        let default = rayons_num_threads().unwrap_or_else(core_count);
         let value = env::var_os("DROWSE_NUM_THREADS");
         let (threads, complaint) =
-            threads_from(value.as_deref().map(|value| value.to_string_lossy()), core_count());
+            threads_from(value.as_deref().map(|value| value.to_string_lossy()), default);
         if let Some(complaint) = complaint {
             eprintln!("drowse: {complaint}");
         }
         threads
     })
+}
+
+/// How many threads rayon-core would take from its own variables. `None`: it would not find any.
+fn rayons_num_threads() -> Option<usize> {
+    if !cfg!(feature = "rayon-env") {
+        return None;
+    }
+    let number = |name| env::var(name).ok()?.parse::<usize>().ok();
+    rayons_choice(number("RAYON_NUM_THREADS"), number("RAYON_RS_NUM_CPUS"))
+        .map(|threads| threads.min(max_num_threads()))
+}
+
+/// Zero, in the first of the two, stands for the default; the second is asked only if the first says nothing.
+fn rayons_choice(num_threads: Option<usize>, num_cpus: Option<usize>) -> Option<usize> {
+    match num_threads {
+        Some(threads) => (threads > 0).then_some(threads),
+        None => num_cpus.filter(|threads| *threads > 0),
+    }
+}
+
+/// Says on the standard error that a pool was started, if `DROWSE_LOG` wants to know.
+pub(super) fn log_start(num_threads: usize, protocol: SleepProtocol) {
+    if env::var_os("DROWSE_LOG").is_some_and(|value| !value.is_empty() && value != "0") {
+        let s = if num_threads == 1 { "" } else { "s" };
+        eprintln!("drowse {}: a pool of {num_threads} thread{s}, sleep protocol {protocol}", crate::VERSION);
+    }
+}
+
+/// How the workers of a pool sleep that did not say.
+pub(super) fn default_sleep_protocol() -> SleepProtocol {
+    static ANSWER: OnceLock<SleepProtocol> = OnceLock::new();
+    *ANSWER.get_or_init(|| {
+        let value = env::var_os("DROWSE_SLEEP");
+        let (protocol, complaint) = protocol_from(value.as_deref().map(|value| value.to_string_lossy()));
+        if let Some(complaint) = complaint {
+            eprintln!("drowse: {complaint}");
+        }
+        protocol
+    })
+}
+
+/// The protocol for this value of the variable, and what there is to complain about it.
+fn protocol_from(value: Option<impl AsRef<str>>) -> (SleepProtocol, Option<String>) {
+    let default = SleepProtocol::default();
+    match value.map(|value| value.as_ref().parse()) {
+        None => (default, None),
+        Some(Ok(protocol)) => (protocol, None),
+        Some(Err(unknown)) => (default, Some(format!("DROWSE_SLEEP: {unknown}; using {default}"))),
+    }
 }
 
 /// The number of threads for this value of the variable, and what there is to complain about it.
@@ -38,7 +89,37 @@ fn threads_from(value: Option<impl AsRef<str>>, cores: usize) -> (usize, Option<
 
 #[cfg(test)]
 mod tests {
-    use super::threads_from;
+    use super::{protocol_from, rayons_choice, threads_from};
+    use drowse_sleep::SleepProtocol;
+
+    #[test]
+    fn rayons_variables_mean_what_they_mean_to_rayon() {
+        assert_eq!(rayons_choice(Some(7), Some(3)), Some(7));
+        assert_eq!(rayons_choice(Some(0), Some(3)), None, "zero asks for the default");
+        assert_eq!(rayons_choice(None, Some(3)), Some(3));
+        assert_eq!(rayons_choice(None, Some(0)), None);
+        assert_eq!(rayons_choice(None, None), None);
+    }
+
+    #[test]
+    fn takes_a_protocol_by_name() {
+        assert_eq!(protocol_from(None::<&str>), (SleepProtocol::Jec, None));
+        assert_eq!(protocol_from(Some(" sleepy ")), (SleepProtocol::Sleepy, None));
+        assert_eq!(protocol_from(Some("counters")), (SleepProtocol::Counters(Default::default()), None));
+    }
+
+    #[test]
+    fn complains_about_a_protocol_that_is_none_and_lists_them() {
+        for bad in ["", "Sleepy", "snooze"] {
+            let (protocol, complaint) = protocol_from(Some(bad));
+            assert_eq!(protocol, SleepProtocol::Jec);
+            let complaint = complaint.expect(bad);
+            assert!(
+                complaint.contains("DROWSE_SLEEP") && complaint.contains("sleepy, counters, jec"),
+                "{complaint}"
+            );
+        }
+    }
 
     #[test]
     fn takes_a_number_zero_or_nothing() {

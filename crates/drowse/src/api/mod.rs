@@ -3,6 +3,7 @@
 mod broadcast;
 mod builder;
 mod context;
+mod deadlock;
 mod env;
 mod error;
 mod join;
@@ -16,12 +17,14 @@ pub use broadcast::{BroadcastContext, broadcast, spawn_broadcast};
 pub use builder::ThreadPoolBuilder;
 pub use context::{
     FnContext, current_num_threads, current_thread_has_pending_tasks, current_thread_index, max_num_threads,
+    metrics,
 };
+pub use deadlock::{Blocked, mark_blocked, mark_unblocked};
 pub(crate) use error::BuildErrorKind;
 pub use error::ThreadPoolBuildError;
 pub use join::{join, join_context};
 pub use pool::ThreadPool;
 pub use scope::{Scope, ScopeFifo, in_place_scope, in_place_scope_fifo, scope, scope_fifo};
 pub use spawn::{spawn, spawn_fifo};
-pub use spawner::ThreadBuilder;
+pub use spawner::{CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadSpawn};
 pub use yielding::{Yield, yield_local, yield_now};

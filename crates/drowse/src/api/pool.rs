@@ -4,6 +4,7 @@ use super::broadcast::{broadcast_in, spawn_broadcast_in};
 use super::scope::{in_place_scope_fifo_in, in_place_scope_in};
 use super::spawn::{spawn_fifo_in, spawn_in};
 use super::{BroadcastContext, Scope, ScopeFifo, Yield};
+use crate::Metrics;
 use crate::engine::{Registry, WorkerThread};
 use drowse_sync::Arc;
 use std::fmt;
@@ -228,6 +229,20 @@ impl ThreadPool {
         spawn_broadcast_in(op, &self.registry);
     }
 
+    /// What the workers have done so far: searches, steals, sleeps, wake-ups by reason. Prints as a table.
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// let before = pool.metrics();
+    /// pool.install(|| drowse::join(|| 1, || 2));
+    /// let work = pool.metrics().since(&before);
+    /// assert_eq!(work.total().injected, 1);
+    /// println!("{work}");
+    /// ```
+    pub fn metrics(&self) -> Metrics {
+        self.registry.metrics()
+    }
+
     /// [`yield_now`](crate::yield_now); `None` on a thread that is no worker of *this* pool.
     ///
     /// ```
@@ -265,7 +280,8 @@ impl fmt::Debug for ThreadPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ThreadPool")
             .field("num_threads", &self.current_num_threads())
-            .field("sleeping", &self.registry.sleeping())
+            .field("protocol", &self.registry.sleep.protocol())
+            .field("sleeping", &self.registry.sleep.sleeping())
             .field("id", &self.registry.id())
             .finish()
     }

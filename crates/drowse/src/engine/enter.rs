@@ -45,12 +45,13 @@ impl Registry {
         OP: FnOnce(&WorkerThread, bool) -> R + Send,
         R: Send,
     {
+        self.sleep.assert_not_in_handler();
         with_lock_latch(|latch| {
             let job = StackJob::new(|migrated| on_this_worker(op, migrated), LatchRef::new(latch));
             // SAFETY: we wait for the job right here, so it outlives its execution; `OP` and `R` are `Send`.
             // Whoever calls us holds the pool, so it has not ended.
             unsafe { self.inject(job.as_job_ref()) };
-            latch.wait_and_reset();
+            self.wait_outside(|| latch.wait_and_reset());
             // SAFETY: the latch was set.
             unsafe { job.take_result() }
         })

@@ -2,7 +2,7 @@
 
 use super::registry::Registry;
 use crate::job::JobRef;
-use drowse_sync::{full_fence, mutant};
+use drowse_sync::mutant;
 
 impl Registry {
     /// Offers a job to the workers: on our own deque if we are one of them, else through the injector.
@@ -44,13 +44,9 @@ impl Registry {
         for (thread, job) in self.threads.iter().zip(jobs) {
             thread.broadcasts.push(job);
         }
-        // ORDERING: pairs with the fence of a worker that commits to sleep: we see its bed made, or it sees its job.
-        full_fence();
-        for worker in 0..self.num_threads() {
-            // WAKE: each has a job that nobody else can run.
-            if !mutant::active("engine/broadcast-no-wake") {
-                self.sleep.wake_worker(worker);
-            }
+        // WAKE: each has a job that nobody else can run.
+        if !mutant::active("engine/broadcast-no-wake") {
+            self.sleep.post_broadcast();
         }
     }
 }

@@ -6,8 +6,9 @@ use super::worker::WorkerThread;
 use crate::deque::Stealer;
 use crate::job::{JobFifo, JobHeader, JobRef};
 use crate::latch::{LockLatch, OnceLatch};
+use crate::metrics::{Metrics, WorkMeter};
 use crate::unwind::{self, AbortIfPanic, Payload};
-use drowse_sleep::{Jec, Policy};
+use drowse_sleep::{Deadlock, Sleep};
 use drowse_sync::atomic::AtomicUsize;
 use drowse_sync::{Arc, CachePadded, Queue};
 use std::fmt;
@@ -19,9 +20,11 @@ pub(crate) struct Registry {
     pub(super) threads: Box<[ThreadInfo]>,
     /// Jobs from threads that are no workers of this pool.
     pub(super) injector: CachePadded<Queue<JobRef>>,
-    pub(super) sleep: Jec,
+    pub(crate) sleep: Sleep,
     /// What the pool must outlive: its handle, and each job that nobody waits for.
     pub(super) reasons_to_live: AtomicUsize,
+    /// Workers take the oldest of their own jobs, not the newest, where they are free to choose.
+    pub(super) oldest_first: bool,
     pub(super) handlers: Handlers,
 }
 
@@ -38,7 +41,10 @@ pub(super) struct ThreadInfo {
     pub(super) broadcasts: Queue<JobRef>,
     /// Jobs spawned on this worker, to be begun in order.
     pub(super) fifo: JobFifo,
+    pub(super) meter: CachePadded<WorkMeter>,
 }
+
+type DeadlockHandler = dyn Fn(&Deadlock) + Send + Sync;
 
 /// The user's closures that the workers call.
 #[derive(Default)]
@@ -46,6 +52,9 @@ pub(crate) struct Handlers {
     pub(crate) panic: Option<Box<dyn Fn(Payload) + Send + Sync>>,
     pub(crate) start: Option<Box<dyn Fn(usize) + Send + Sync>>,
     pub(crate) exit: Option<Box<dyn Fn(usize) + Send + Sync>>,
+    pub(crate) deadlock: Option<Box<DeadlockHandler>>,
+    pub(crate) acquire_thread: Option<Box<dyn Fn() + Send + Sync>>,
+    pub(crate) release_thread: Option<Box<dyn Fn() + Send + Sync>>,
 }
 
 /// Tells pools apart.
@@ -54,7 +63,12 @@ pub(crate) struct RegistryId(usize);
 
 impl Registry {
     /// A registry for these thieves' ends, one a worker. Starts no thread.
-    pub(super) fn new(stealers: Vec<Stealer<JobHeader>>, handlers: Handlers) -> Arc<Self> {
+    pub(super) fn new(
+        stealers: Vec<Stealer<JobHeader>>,
+        sleep: Sleep,
+        oldest_first: bool,
+        handlers: Handlers,
+    ) -> Arc<Self> {
         let threads: Box<[ThreadInfo]> = stealers
             .into_iter()
             .map(|stealer| ThreadInfo {
@@ -63,13 +77,15 @@ impl Registry {
                 stealer,
                 broadcasts: Queue::new(),
                 fifo: JobFifo::new(),
+                meter: CachePadded::new(WorkMeter::default()),
             })
             .collect();
         Arc::new(Self {
-            sleep: Jec::new(threads.len(), Policy::default()),
+            sleep,
             threads,
             injector: CachePadded::new(Queue::new()),
             reasons_to_live: AtomicUsize::new(1),
+            oldest_first,
             handlers,
         })
     }
@@ -104,21 +120,46 @@ impl Registry {
         (worker.registry().id() == self.id()).then_some(worker)
     }
 
-    /// A latch was set while its owner slept on it.
-    #[cold]
-    pub(crate) fn wake_latch_owner(&self, worker: usize) {
-        // WAKE: the owner is asleep, or about to be, on that very latch; or it has noticed. Nobody else cares.
-        self.sleep.wake_worker(worker);
-    }
-
     /// Whether some queue holds a job that anyone may take.
     pub(super) fn work_visible(&self) -> bool {
         !self.injector.is_empty() || self.threads.iter().any(|thread| !thread.stealer.is_empty())
     }
 
-    /// How many workers sleep at this moment.
-    pub(crate) fn sleeping(&self) -> usize {
-        self.sleep.sleeping()
+    /// What the workers have done so far.
+    pub(crate) fn metrics(&self) -> Metrics {
+        let read = |(index, thread): (usize, &ThreadInfo)| thread.meter.read(self.sleep.metrics(index));
+        Metrics {
+            protocol: self.sleep.protocol(),
+            workers: self.threads.iter().enumerate().map(read).collect(),
+        }
+    }
+
+    /// The thread that calls this is going to run: it takes up a place.
+    pub(super) fn acquire_thread(&self) {
+        if let Some(acquire) = &self.handlers.acquire_thread {
+            self.catch_unwind(acquire);
+        }
+    }
+
+    /// The thread that calls this is going to block: its place is free.
+    pub(super) fn release_thread(&self) {
+        if let Some(release) = &self.handlers.release_thread {
+            self.catch_unwind(release);
+        }
+    }
+
+    /// Waits, on a thread that is no worker: its place is free meanwhile.
+    pub(crate) fn wait_outside(&self, wait: impl FnOnce()) {
+        self.release_thread();
+        wait();
+        self.acquire_thread();
+    }
+
+    /// Calls the user's handler, on a thread that is no worker meanwhile: if it waited as one it would help, and the pool is locked.
+    pub(crate) fn handle_deadlock(&self, deadlock: &Deadlock) {
+        if let Some(handler) = &self.handlers.deadlock {
+            WorkerThread::outside(|| self.catch_unwind(|| handler(deadlock)));
+        }
     }
 
     /// Calls the user's code where nobody waits for it: a panic goes to the panic handler; without one, or

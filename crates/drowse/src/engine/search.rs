@@ -1,8 +1,9 @@
 //! Where a worker looks for jobs.
 
 use super::worker::WorkerThread;
-use crate::deque::Steal;
-use crate::job::JobRef;
+use crate::deque::{Steal, Stealer};
+use crate::job::{JobHeader, JobRef};
+use std::ptr::NonNull;
 
 /// After so many jobs from its own deque a worker looks into the injector first, so that what comes from
 /// outside does not starve behind local work that never ends.
@@ -11,10 +12,12 @@ const LOCAL_STREAK: u32 = 64;
 impl WorkerThread {
     /// A job of our own: from the deque, or left here by a broadcast.
     pub(crate) fn take_local_job(&self) -> Option<JobRef> {
-        match self.deque.pop() {
+        let own = &self.registry.threads[self.index()];
+        let word = if self.registry.oldest_first { oldest(&own.stealer) } else { self.deque.pop() };
+        match word {
             // SAFETY: what is in the deque was put there by `push`, and has left it now.
             Some(word) => Some(unsafe { JobRef::from_word(word) }),
-            None => self.registry.threads[self.index()].broadcasts.pop(),
+            None => own.broadcasts.pop(),
         }
     }
 
@@ -24,7 +27,7 @@ impl WorkerThread {
         if streak >= LOCAL_STREAK {
             streak = 0;
             self.local_streak.set(0);
-            if let Some(job) = self.registry.injector.pop() {
+            if let Some(job) = self.take_injected_job() {
                 return Some(job);
             }
         }
@@ -35,7 +38,15 @@ impl WorkerThread {
 
     /// A job from wherever there is one.
     pub(crate) fn find_work(&self) -> Option<JobRef> {
-        self.take_local_job().or_else(|| self.steal()).or_else(|| self.registry.injector.pop())
+        self.take_local_job().or_else(|| self.steal()).or_else(|| self.take_injected_job())
+    }
+
+    fn take_injected_job(&self) -> Option<JobRef> {
+        let job = self.registry.injector.pop();
+        if job.is_some() {
+            self.meter().injected.add_mine(1);
+        }
+        job
     }
 
     /// A job of another worker's. Begins at a random one, so that thieves spread.
@@ -50,8 +61,11 @@ impl WorkerThread {
             let (before, after) = threads.split_at(start);
             for victim in after.iter().chain(before) {
                 match victim.stealer.steal() {
-                    // SAFETY: what is in a deque was put there by `push`, and has left it now.
-                    Steal::Success(word) => return Some(unsafe { JobRef::from_word(word) }),
+                    Steal::Success(word) => {
+                        self.meter().steals.add_mine(1);
+                        // SAFETY: what is in a deque was put there by `push`, and has left it now.
+                        return Some(unsafe { JobRef::from_word(word) });
+                    }
                     // Somebody else got on; look there again, but look elsewhere first.
                     Steal::Retry => lost_a_race = true,
                     Steal::Empty => {}
@@ -63,16 +77,22 @@ impl WorkerThread {
         }
     }
 
-    /// Whether some queue holds a job that this worker could run.
-    pub(super) fn work_visible(&self) -> bool {
-        self.registry.work_visible() || !self.registry.threads[self.index()].broadcasts.is_empty()
-    }
-
     /// Runs the jobs of our own until there is none.
     pub(super) fn run_local_jobs(&self) {
         while let Some(job) = self.take_local_job() {
             // SAFETY: taken from a queue just now.
             unsafe { self.execute(job) };
+        }
+    }
+}
+
+/// The oldest item of a deque, taken as a thief would.
+fn oldest(deque: &Stealer<JobHeader>) -> Option<NonNull<JobHeader>> {
+    loop {
+        match deque.steal() {
+            Steal::Success(word) => return Some(word),
+            Steal::Retry => {}
+            Steal::Empty => return None,
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::deque::{self, Owner};
 use crate::job::JobHeader;
 use crate::latch::{Latch, LockLatch};
 use crate::unwind::AbortIfPanic;
+use drowse_sleep::{Policy, Sleep, SleepProtocol};
 use drowse_sync::Arc;
 use std::mem;
 use std::ptr;
@@ -18,6 +19,9 @@ pub(crate) struct StartPlan<'a, E> {
     pub(crate) num_threads: usize,
     /// The calling thread becomes worker 0. It must be no worker yet.
     pub(crate) use_current_thread: bool,
+    pub(crate) protocol: SleepProtocol,
+    pub(crate) policy: Policy,
+    pub(crate) oldest_first: bool,
     pub(crate) handlers: Handlers,
     /// Starts a thread that calls [`run_worker`] with these parts.
     pub(crate) spawn: &'a mut dyn FnMut(ThreadBuilderParts) -> Result<(), E>,
@@ -35,7 +39,11 @@ impl<E> StartPlan<'_, E> {
     pub(super) fn start(self) -> Result<Arc<Registry>, E> {
         let (owners, stealers): (Vec<_>, Vec<_>) =
             (0..self.num_threads).map(|_| deque::new(DEQUE_CAPACITY)).unzip();
-        let registry = Registry::new(stealers, self.handlers);
+        let mut sleep = Sleep::new(self.num_threads, self.protocol, self.policy);
+        if self.handlers.deadlock.is_some() {
+            sleep = sleep.with_deadlock_detection();
+        }
+        let registry = Registry::new(stealers, sleep, self.oldest_first, self.handlers);
         // If a thread cannot be started, those that were end again.
         let unfinished = Unfinished(&registry);
         for (index, deque) in owners.into_iter().enumerate() {
@@ -95,6 +103,7 @@ pub(crate) fn run_worker(parts: ThreadBuilderParts) {
     if let Some(start) = &registry.handlers.start {
         registry.catch_unwind(|| start(index));
     }
+    registry.acquire_thread();
     worker.wait_until(registry.threads[index].terminate.word());
     // The pool ends when nothing is left to do; but the handlers may spawn too, and at the end nobody else is
     // sure to be there for it.
@@ -103,6 +112,8 @@ pub(crate) fn run_worker(parts: ThreadBuilderParts) {
         registry.catch_unwind(|| exit(index));
         worker.run_local_jobs();
     }
+    registry.sleep.mark_gone(index, &|deadlock| registry.handle_deadlock(deadlock));
+    registry.release_thread();
     mem::forget(abort);
 }
 

@@ -3,7 +3,7 @@
 use super::worker::WorkerThread;
 use crate::job::JobRef;
 use crate::unwind::AbortIfPanic;
-use drowse_sleep::LatchWord;
+use drowse_sleep::{Deadlock, LatchWord, Surroundings};
 use std::mem;
 
 impl WorkerThread {
@@ -36,11 +36,12 @@ impl WorkerThread {
         let mut idle = sleep.start_looking(self.index());
         let mut found = None;
         while found.is_none() && !latch.probe() {
+            self.meter().searches.add_mine(1);
             found = self.find_work();
             if found.is_none() {
                 // WAKE: the latch's setter wakes us, as does whoever posts a job; the protocol looks for
                 // jobs once more when it has counted us as sleeping.
-                sleep.no_work_found(&mut idle, latch, || self.work_visible());
+                sleep.no_work_found(&mut idle, latch, self);
             }
         }
         // WAKE: a post may have counted on us as one who searches. Now that we do not, the next sleeper takes over if
@@ -67,5 +68,24 @@ impl WorkerThread {
         // SAFETY: our callers have taken it from a queue just now.
         unsafe { self.execute(job) };
         true
+    }
+}
+
+/// What a worker's sleep is to the pool.
+impl Surroundings for WorkerThread {
+    fn work_visible(&self) -> bool {
+        self.registry.work_visible() || !self.registry.threads[self.index()].broadcasts.is_empty()
+    }
+
+    fn before_sleep(&self) {
+        self.registry.release_thread();
+    }
+
+    fn after_sleep(&self) {
+        self.registry.acquire_thread();
+    }
+
+    fn deadlock(&self, deadlock: &Deadlock) {
+        self.registry.handle_deadlock(deadlock);
     }
 }

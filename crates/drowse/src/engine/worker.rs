@@ -5,6 +5,7 @@ use super::rng::Rng;
 use super::start::ThreadBuilderParts;
 use crate::deque::Owner;
 use crate::job::{JobHeader, JobRef};
+use crate::metrics::WorkMeter;
 use drowse_sync::{Arc, mutant, random_seed};
 use std::cell::Cell;
 use std::ptr;
@@ -54,6 +55,13 @@ impl WorkerThread {
         });
     }
 
+    /// Calls `f` with this thread being no worker. `f` must not unwind.
+    pub(super) fn outside(f: impl FnOnce()) {
+        let worker = CURRENT.with(|current| current.replace(ptr::null()));
+        f();
+        CURRENT.with(|current| current.set(worker));
+    }
+
     #[inline(always)]
     pub(crate) fn registry(&self) -> &Arc<Registry> {
         &self.registry
@@ -62,6 +70,11 @@ impl WorkerThread {
     #[inline(always)]
     pub(crate) fn index(&self) -> usize {
         self.index
+    }
+
+    /// What is counted about this worker's searches.
+    pub(super) fn meter(&self) -> &WorkMeter {
+        &self.registry.threads[self.index].meter
     }
 
     pub(crate) fn deque_is_empty(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use super::{Latch, LockLatch};
 use crate::engine::{Registry, WorkerThread};
-use drowse_sleep::LatchWord;
+use drowse_sleep::{LatchWord, Reason};
 use drowse_sync::atomic::{AtomicUsize, Ordering};
 use drowse_sync::{Arc, mutant};
 use std::ptr;
@@ -44,11 +44,11 @@ impl CountLatch {
         debug_assert!(old > 0, "the latch was already set");
     }
 
-    /// Waits until none is left. `owner` is the one given to `new`.
-    pub(crate) fn wait(&self, owner: Option<&WorkerThread>) {
+    /// Waits until none is left. `owner` is the one given to `new`, and `registry` where the jobs run.
+    pub(crate) fn wait(&self, owner: Option<&WorkerThread>, registry: &Registry) {
         match (&self.waiter, owner) {
             (Waiter::Worker { word, .. }, Some(owner)) => owner.wait_until(word),
-            (Waiter::Outside(latch), None) => latch.wait(),
+            (Waiter::Outside(latch), None) => registry.wait_outside(|| latch.wait()),
             _ => unreachable!("a count latch is waited for by its owner"),
         }
     }
@@ -69,10 +69,9 @@ impl Latch for CountLatch {
             Waiter::Worker { word, registry, index } => {
                 let (registry, index) = (Arc::clone(registry), *index);
                 // SAFETY: as above; this is the last use of `this`.
-                if unsafe { LatchWord::set(ptr::from_ref(word)) }
-                    && !mutant::active("engine/count-latch-no-wake")
-                {
-                    registry.wake_latch_owner(index);
+                let slept = unsafe { LatchWord::set(ptr::from_ref(word)) };
+                if !mutant::active("engine/count-latch-no-wake") {
+                    registry.sleep.latch_set(index, slept, Reason::Latch);
                 }
             }
             // SAFETY: as above; `LockLatch::set` keeps what it needs.

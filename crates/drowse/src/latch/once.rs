@@ -1,7 +1,7 @@
 //! The latch that ends a worker's main loop.
 
 use crate::engine::Registry;
-use drowse_sleep::LatchWord;
+use drowse_sleep::{LatchWord, Reason};
 use drowse_sync::mutant;
 
 /// Lives in the registry, is set once, by whoever ends the pool.
@@ -22,8 +22,9 @@ impl OnceLatch {
     /// Sets the latch of this worker and wakes it if it sleeps on it.
     pub(crate) fn set_and_wake(&self, registry: &Registry, worker: usize) {
         // SAFETY: the latch is borrowed, so it is alive.
-        if unsafe { LatchWord::set(&self.word) } && !mutant::active("engine/terminate-no-wake") {
-            registry.wake_latch_owner(worker);
+        let slept = unsafe { LatchWord::set(&self.word) };
+        if !mutant::active("engine/terminate-no-wake") {
+            registry.sleep.latch_set(worker, slept, Reason::Terminate);
         }
     }
 }

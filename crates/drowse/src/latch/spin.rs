@@ -2,7 +2,7 @@
 
 use super::Latch;
 use crate::engine::{Registry, WorkerThread};
-use drowse_sleep::LatchWord;
+use drowse_sleep::{LatchWord, Reason};
 use drowse_sync::{Arc, mutant};
 use std::ptr;
 
@@ -38,12 +38,11 @@ impl Latch for SpinLatch<'_> {
             (ptr::from_ref::<Registry>(owner.registry()), owner.index())
         };
         // SAFETY: as above; this is the last use of `this`.
-        if unsafe { LatchWord::set(ptr::addr_of!((*this).word)) }
-            && !mutant::active("engine/spin-latch-no-wake")
-        {
+        let slept = unsafe { LatchWord::set(ptr::addr_of!((*this).word)) };
+        if !mutant::active("engine/spin-latch-no-wake") {
             // SAFETY: only workers of the owner's pool take jobs from its deque, so the thread we are on is one
             // of them and keeps the registry alive.
-            unsafe { &*registry }.wake_latch_owner(worker);
+            unsafe { &*registry }.sleep.latch_set(worker, slept, Reason::Latch);
         }
     }
 
@@ -76,10 +75,9 @@ impl Latch for CrossLatch<'_> {
             (Arc::clone(owner.registry()), owner.index())
         };
         // SAFETY: as above; this is the last use of `this`.
-        if unsafe { LatchWord::set(ptr::addr_of!((*this).0.word)) }
-            && !mutant::active("engine/cross-latch-no-wake")
-        {
-            registry.wake_latch_owner(worker);
+        let slept = unsafe { LatchWord::set(ptr::addr_of!((*this).0.word)) };
+        if !mutant::active("engine/cross-latch-no-wake") {
+            registry.sleep.latch_set(worker, slept, Reason::Latch);
         }
     }
 }

@@ -34,6 +34,7 @@ pub(crate) fn in_child(test: &str, variables: &[(&str, &str)], body: impl FnOnce
         // On the main thread, so that a test can forbid threads.
         .args([test, "--exact", "--nocapture", "--test-threads=1"])
         .env_remove("DROWSE_NUM_THREADS")
+        .env_remove("DROWSE_SLEEP")
         .env_remove("RUST_BACKTRACE")
         .env(ROLE, test)
         .envs(variables.iter().copied())

@@ -2,7 +2,9 @@
 
 #![allow(dead_code)] // each test binary uses a part of it
 
+pub(crate) mod books;
 pub(crate) mod child;
+pub(crate) mod deadlocks;
 pub(crate) mod ledger;
 #[cfg(target_os = "linux")]
 pub(crate) mod tasks;

@@ -25,6 +25,7 @@ pub(super) struct ScopeBase<'scope> {
 impl<'scope> ScopeBase<'scope> {
     /// A scope whose jobs run in `registry`, and whose end `owner` waits for (`None`: a thread that is no worker).
     pub(super) fn new(owner: Option<&WorkerThread>, registry: Arc<Registry>) -> Self {
+        registry.sleep.assert_not_in_handler();
         Self {
             registry,
             panic: AtomicPtr::new(ptr::null_mut()),
@@ -90,7 +91,7 @@ impl<'scope> ScopeBase<'scope> {
         };
         // SAFETY: we are the waiter, and wait next.
         unsafe { CountLatch::set(&self.pending) };
-        self.pending.wait(owner);
+        self.pending.wait(owner, &self.registry);
         // ORDERING: relaxed; each job's panic was kept before it counted down, which the wait has acquired.
         let panic = self.panic.swap(ptr::null_mut(), Ordering::Relaxed);
         if panic.is_null() {

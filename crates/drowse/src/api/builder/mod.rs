@@ -1,12 +1,15 @@
 //! How a pool is to be.
 
-use super::env::default_num_threads;
+mod sleep;
+
+use super::env::{default_num_threads, default_sleep_protocol, log_start};
 use super::error::{BuildErrorKind, ThreadPoolBuildError};
 use super::pool::ThreadPool;
 use super::spawner::{CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadSpawn};
 use super::{current_thread_index, max_num_threads};
 use crate::engine::{Handlers, Registry, StartPlan, set_global_registry};
 use crate::unwind;
+use drowse_sleep::{Policy, SleepProtocol};
 use drowse_sync::Arc;
 use std::any::Any;
 use std::fmt;
@@ -29,6 +32,10 @@ pub struct ThreadPoolBuilder<S = DefaultSpawn> {
     use_current_thread: bool,
     thread_name: Option<Box<dyn FnMut(usize) -> String>>,
     stack_size: Option<usize>,
+    /// `None`: what the environment says, else the default.
+    sleep_protocol: Option<SleepProtocol>,
+    sleep_policy: Policy,
+    oldest_first: bool,
     handlers: Handlers,
     spawner: S,
 }
@@ -46,6 +53,9 @@ impl ThreadPoolBuilder {
             use_current_thread: false,
             thread_name: None,
             stack_size: None,
+            sleep_protocol: None,
+            sleep_policy: Policy::default(),
+            oldest_first: false,
             handlers: Handlers::default(),
             spawner: DefaultSpawn,
         }
@@ -146,17 +156,25 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             return Err(ThreadPoolBuildError::new(BuildErrorKind::CurrentThreadAlreadyInPool));
         }
         let num_threads = if self.num_threads == 0 { default_num_threads() } else { self.num_threads };
+        let num_threads = num_threads.min(max_num_threads());
+        let protocol = self.sleep_protocol.unwrap_or_else(default_sleep_protocol);
         let (mut thread_name, stack_size, mut spawner) = (self.thread_name, self.stack_size, self.spawner);
         let plan = StartPlan {
-            num_threads: num_threads.min(max_num_threads()),
+            num_threads,
             use_current_thread: self.use_current_thread,
+            protocol,
+            policy: self.sleep_policy,
+            oldest_first: self.oldest_first,
             handlers: self.handlers,
             spawn: &mut |parts| {
                 let name = thread_name.as_mut().map(|name| name(parts.index));
                 spawner.spawn(ThreadBuilder::new(name, stack_size, parts))
             },
         };
-        Registry::build(plan).map_err(|error: io::Error| ThreadPoolBuildError::new(BuildErrorKind::Io(error)))
+        let registry = Registry::build(plan)
+            .map_err(|error: io::Error| ThreadPoolBuildError::new(BuildErrorKind::Io(error)))?;
+        log_start(num_threads, protocol);
+        Ok(registry)
     }
 }
 
@@ -288,6 +306,14 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
+    /// Lets workers run the oldest of their own jobs first, wherever they are free to choose. For what rayon-core calls
+    /// breadth-first, and has deprecated.
+    #[doc(hidden)]
+    pub fn oldest_first(mut self) -> Self {
+        self.oldest_first = true;
+        self
+    }
+
     /// Sets who starts the threads: `spawn` gets a [`ThreadBuilder`] for each, and starts a thread that calls
     /// [`ThreadBuilder::run`].
     ///
@@ -311,6 +337,9 @@ impl<S> ThreadPoolBuilder<S> {
             use_current_thread: self.use_current_thread,
             thread_name: self.thread_name,
             stack_size: self.stack_size,
+            sleep_protocol: self.sleep_protocol,
+            sleep_policy: self.sleep_policy,
+            oldest_first: self.oldest_first,
             handlers: self.handlers,
             spawner: CustomSpawn(spawn),
         }
@@ -330,9 +359,14 @@ impl<S> fmt::Debug for ThreadPoolBuilder<S> {
             .field("use_current_thread", &self.use_current_thread)
             .field("thread_name", &self.thread_name.is_some())
             .field("stack_size", &self.stack_size)
+            .field("sleep_protocol", &self.sleep_protocol)
+            .field("sleep_policy", &self.sleep_policy)
             .field("panic_handler", &self.handlers.panic.is_some())
             .field("start_handler", &self.handlers.start.is_some())
             .field("exit_handler", &self.handlers.exit.is_some())
+            .field("deadlock_handler", &self.handlers.deadlock.is_some())
+            .field("acquire_thread_handler", &self.handlers.acquire_thread.is_some())
+            .field("release_thread_handler", &self.handlers.release_thread.is_some())
             .finish_non_exhaustive()
     }
 }

@@ -1,0 +1,78 @@
+//! The protocols that the models are made for.
+
+use drowse_sleep::{Counters, Idleness, WakeSize};
+
+const EXPLORED: Counters = Counters { idleness: Idleness::LocalQueue, wake: WakeSize::PowerOfTwo };
+
+#[cfg(not(drowse_shuttle))]
+pub use alone::*;
+#[cfg(drowse_shuttle)]
+pub use in_a_pool::*;
+
+/// For loom: the protocol alone.
+#[cfg(not(drowse_shuttle))]
+mod alone {
+    use super::EXPLORED;
+    use drowse_sleep::{Counters, Jec, Policy, Sleep, SleepProtocol};
+
+    /// Makes the sleep of so many workers, by the protocol that a model is about.
+    pub type MakeSleep = fn(usize) -> Sleep;
+
+    /// Sleepy after the first empty search, asleep after the second: the shortest way to bed.
+    const EAGER: Policy = Policy { rounds_until_sleepy: 0, rounds_while_sleepy: 1, spins_per_round: 0 };
+
+    /// By the protocol of the one sleepy worker.
+    pub fn sleepy(workers: usize) -> Sleep {
+        Sleep::new(workers, SleepProtocol::Sleepy, EAGER)
+    }
+
+    /// The same by a worker that does not search again once it is sleepy: all that it has is the re-check.
+    pub fn sleepy_at_once(workers: usize) -> Sleep {
+        Sleep::new(workers, SleepProtocol::Sleepy, Policy { rounds_while_sleepy: 0, ..EAGER })
+    }
+
+    /// By counting heads.
+    pub fn counters(workers: usize) -> Sleep {
+        Sleep::new(workers, SleepProtocol::Counters(Counters::default()), EAGER)
+    }
+
+    /// By counting heads, with both of its options.
+    pub fn counters_explored(workers: usize) -> Sleep {
+        Sleep::new(workers, SleepProtocol::Counters(EXPLORED), EAGER)
+    }
+
+    /// By a jobs event counter, of two bits, so that it comes round after two posts.
+    pub fn jec(workers: usize) -> Sleep {
+        Sleep::with(workers, Box::new(Jec::with_counter_bits(2)), EAGER)
+    }
+}
+
+/// For shuttle: a pool chooses it.
+#[cfg(drowse_shuttle)]
+mod in_a_pool {
+    use super::EXPLORED;
+    use drowse_sleep::{Counters, SleepProtocol};
+
+    /// Chooses the protocol that a model is about.
+    pub type Choose = fn() -> SleepProtocol;
+
+    /// The protocol of the one sleepy worker.
+    pub fn sleepy() -> SleepProtocol {
+        SleepProtocol::Sleepy
+    }
+
+    /// Counting heads.
+    pub fn counters() -> SleepProtocol {
+        SleepProtocol::Counters(Counters::default())
+    }
+
+    /// Counting heads, with both of its options.
+    pub fn counters_explored() -> SleepProtocol {
+        SleepProtocol::Counters(EXPLORED)
+    }
+
+    /// The jobs event counter.
+    pub fn jec() -> SleepProtocol {
+        SleepProtocol::Jec
+    }
+}

@@ -1,0 +1,70 @@
+//! The census of a pool, against its workers' sleep.
+#![cfg(drowse_loom)]
+
+use drowse_models::{MakeSleep, assert_nobody_counted, for_each_protocol, set_latch, with_preemptions};
+use drowse_sleep::{Deadlock, LatchWord, Sleep, Surroundings};
+use drowse_sync::{Arc, Condvar, Mutex, thread};
+use std::panic::Location;
+
+/// Worker 0 has nothing to do; worker 1 blocks.
+struct Pool {
+    sleep: Sleep,
+    latch: LatchWord,
+    alarm: Mutex<bool>,
+    raised: Condvar,
+}
+
+impl Pool {
+    fn raise_alarm(&self, deadlock: &Deadlock) {
+        assert_eq!(deadlock.blocked.iter().map(|worker| worker.index).collect::<Vec<_>>(), [1]);
+        *self.alarm.lock() = true;
+        self.raised.notify_one();
+    }
+}
+
+impl Surroundings for Pool {
+    fn work_visible(&self) -> bool {
+        false
+    }
+
+    fn deadlock(&self, deadlock: &Deadlock) {
+        self.raise_alarm(deadlock);
+    }
+}
+
+/// Worker 1 posts a job, which somebody else takes at once; then it blocks. Whatever becomes of worker 0 meanwhile, which may be woken
+/// and sleep again: as soon as it sleeps for good, there is an alarm.
+fn the_alarm_is_raised_once_the_other_sleeps(make: MakeSleep) {
+    with_preemptions(3, move || {
+        let pool = Arc::new(Pool {
+            sleep: make(2).with_deadlock_detection(),
+            latch: LatchWord::new(),
+            alarm: Mutex::new(false),
+            raised: Condvar::new(),
+        });
+        let worker = thread::spawn({
+            let pool = Arc::clone(&pool);
+            move || {
+                let mut idle = pool.sleep.start_looking(0);
+                while !pool.latch.probe() {
+                    pool.sleep.no_work_found(&mut idle, &pool.latch, &*pool);
+                }
+                pool.sleep.stop_looking(idle, || false);
+            }
+        });
+        pool.sleep.post(1, || true);
+        let here = Location::caller();
+        pool.sleep.mark_blocked(1, here, &|deadlock| pool.raise_alarm(deadlock));
+        let mut alarm = pool.alarm.lock();
+        while !*alarm {
+            alarm = pool.raised.wait(alarm);
+        }
+        drop(alarm);
+        pool.sleep.mark_unblocked(1, here);
+        set_latch(&pool.sleep, 0, &pool.latch);
+        worker.join().unwrap();
+        assert_nobody_counted(&pool.sleep);
+    });
+}
+
+for_each_protocol!(the_alarm_is_raised_once_the_other_sleeps);

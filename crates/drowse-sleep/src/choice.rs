@@ -1,0 +1,95 @@
+//! The protocols by name.
+
+use crate::{Counters, Jec, Protocol, Sleepy};
+use std::error::Error;
+use std::fmt;
+use std::str::FromStr;
+
+/// Which protocol the workers of a pool sleep by.
+///
+/// ```
+/// use drowse_sleep::SleepProtocol;
+///
+/// assert_eq!("sleepy".parse(), Ok(SleepProtocol::Sleepy));
+/// assert_eq!(SleepProtocol::default().to_string(), "jec");
+/// let error = "snooze".parse::<SleepProtocol>().unwrap_err();
+/// assert!(error.to_string().contains("sleepy, counters, jec"));
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SleepProtocol {
+    /// One sleepy worker at a time; any news wake everybody. See [`sleepy`](crate::sleepy).
+    Sleepy,
+    /// Counts of the idle and the sleeping; news wake those it takes. See [`counters`](crate::counters).
+    Counters(Counters),
+    /// The same with a jobs event counter, which keeps sleepy workers awake while work comes. See [`jec`](crate::jec).
+    #[default]
+    Jec,
+}
+
+impl SleepProtocol {
+    /// Every protocol, as it comes without options.
+    pub const ALL: [Self; 3] = [
+        Self::Sleepy,
+        Self::Counters(Counters { idleness: crate::Idleness::Counted, wake: crate::WakeSize::Needed }),
+        Self::Jec,
+    ];
+
+    /// The name that it is chosen by.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sleepy => "sleepy",
+            Self::Counters(_) => "counters",
+            Self::Jec => "jec",
+        }
+    }
+
+    pub(crate) fn build(self) -> Box<dyn Protocol> {
+        match self {
+            Self::Sleepy => Box::new(Sleepy),
+            Self::Counters(options) => Box::new(options),
+            Self::Jec => Box::new(Jec::new()),
+        }
+    }
+}
+
+impl fmt::Display for SleepProtocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for SleepProtocol {
+    type Err = UnknownProtocol;
+
+    fn from_str(name: &str) -> Result<Self, UnknownProtocol> {
+        let chosen = Self::ALL.into_iter().find(|protocol| protocol.name() == name.trim());
+        chosen.ok_or_else(|| UnknownProtocol(name.to_owned()))
+    }
+}
+
+/// There is no sleep protocol of that name. Says which there are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownProtocol(String);
+
+impl fmt::Display for UnknownProtocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = SleepProtocol::ALL.map(SleepProtocol::name);
+        write!(f, "{:?} is no sleep protocol; there are {}", self.0, names.join(", "))
+    }
+}
+
+impl Error for UnknownProtocol {}
+
+#[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_protocol_is_called_what_it_calls_itself() {
+        for protocol in SleepProtocol::ALL {
+            assert_eq!(protocol.build().name(), protocol.name());
+            assert_eq!(protocol.name().parse(), Ok(protocol));
+        }
+    }
+}

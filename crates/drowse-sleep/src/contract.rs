@@ -1,0 +1,172 @@
+//! The contract: what a sleep protocol decides, and what it cannot get out of.
+
+use crate::{House, LatchWord, Reason};
+use drowse_sync::mutant;
+use std::fmt;
+
+/// A sleep protocol: who gets sleepy, who may sleep, and who is woken by what.
+///
+/// A protocol decides; it never blocks and never pauses. [`Sleep`](crate::Sleep) drives it through the states of a
+/// worker, and does what all protocols have in common: the rounds of searching, the latch, the bed, the blocking, the
+/// metrics, the detection of deadlocks.
+///
+/// # The word
+///
+/// A protocol keeps its state in [one word](House::word). A post, the one call on the hot path, reads that word and
+/// calls [`post`](Self::post) only if one of the bits in [`ATTENTION`] is set. So a protocol sets one of them when a
+/// worker gets sleepy or sleeps in a way that a post must know of, and all are clear while everybody is
+/// busy. That test is the same machine code for every protocol.
+///
+/// # The re-check
+///
+/// The step to sleep, [`commit`](Self::commit), must return a [`Committed`], and there is one way to come by one: to
+/// consume the [`Recheck`] that was handed in, which looks at the latch and the queues and finds nothing. So between
+/// announcing and sleeping every protocol looks again. It chooses where in its own steps to do so; that choice, and the
+/// fences round it, are what a protocol's proof is about.
+///
+/// A protocol that tries to sleep without looking does not compile:
+///
+/// ```compile_fail,E0423
+/// use drowse_sleep::{Committed, Recheck, Retreat};
+///
+/// fn commit(_recheck: Recheck<'_>) -> Result<Committed, Retreat> {
+///     Ok(Committed(())) // cannot be made here
+/// }
+/// ```
+///
+/// One that looks does:
+///
+/// ```
+/// use drowse_sleep::{Committed, Recheck, Retreat};
+///
+/// fn commit(recheck: Recheck<'_>) -> Result<Committed, Retreat> {
+///     recheck.nothing_to_do().ok_or(Retreat::StartOver)
+/// }
+/// ```
+pub trait Protocol: fmt::Debug + Send + Sync {
+    /// The name that users choose it by.
+    fn name(&self) -> &'static str;
+
+    /// Whether a worker tells its latch that it sleeps on it, so that whoever sets the latch can wake that worker alone.
+    fn tells_latch(&self) -> bool;
+
+    /// A worker begins to search: active to idle.
+    fn start_looking(&self, _house: &House) {}
+
+    /// A worker has searched for long enough: idle to sleepy. `None` if it cannot get sleepy now; it will search, and
+    /// ask again.
+    fn announce(&self, house: &House, worker: usize) -> Option<Announcement>;
+
+    /// A sleepy worker is not sleepy any more, because it found something to do.
+    fn cancel(&self, _house: &House, _announcement: Announcement) {}
+
+    /// A sleepy worker has searched again, and its bed is made: sleepy to asleep.
+    ///
+    /// # Errors
+    ///
+    /// If there is something to do, or was just now: then the worker goes back to searching, as far as the [`Retreat`] says.
+    fn commit(
+        &self,
+        house: &House,
+        announcement: Announcement,
+        recheck: Recheck<'_>,
+    ) -> Result<Committed, Retreat>;
+
+    /// The worker had committed, but a waker took it out of bed before it slept. Only if it was not
+    /// [woken](House::wake).
+    fn uncommit(&self, _house: &House) {}
+
+    /// A worker stops searching: idle to active. `work_visible` tells whether there is a job, in any queue, for anyone.
+    fn stop_looking(&self, _house: &House, _work_visible: &dyn Fn() -> bool) {}
+
+    /// Jobs were published, and then a bit of [`ATTENTION`] was seen set, with a fence between the two that pairs with
+    /// [`House::fence_against_posts`].
+    fn post(&self, house: &House, posted: &Posted<'_>);
+
+    /// The latch of `owner` was set. `slept` says whether it [sleeps on it](Self::tells_latch).
+    fn latch_set(&self, house: &House, owner: usize, slept: bool, reason: Reason);
+
+    /// Each worker was left a job that nobody else may run, and then a full fence was executed.
+    fn broadcast(&self, house: &House);
+
+    /// Whether the word looks as it should when no worker searches or sleeps. For tests.
+    fn is_clear(&self, word: u64) -> bool;
+}
+
+/// The bits of the word that a post must look at: the low seventeen.
+pub const ATTENTION: u64 = 0x1_FFFF;
+
+/// A worker's word that it is sleepy, with whatever the protocol needs to remember of that moment.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use]
+pub struct Announcement(u64);
+
+impl Announcement {
+    /// An announcement made when the protocol's state, or what matters of it, was this.
+    pub fn remember(state: u64) -> Self {
+        Self(state)
+    }
+
+    /// What was remembered.
+    pub fn remembered(&self) -> u64 {
+        self.0
+    }
+}
+
+/// The look that a worker must take between announcing that it is sleepy and sleeping.
+#[must_use]
+pub struct Recheck<'a> {
+    pub(crate) protocol: &'static str,
+    pub(crate) latch: &'a LatchWord,
+    pub(crate) work_visible: &'a dyn Fn() -> bool,
+}
+
+impl Recheck<'_> {
+    /// Looks at the latch and at every queue. `None` if there is something to do.
+    pub fn nothing_to_do(self) -> Option<Committed> {
+        let blind = mutant::active_in(self.protocol, "no-recheck");
+        (blind || !(self.latch.probe() || (self.work_visible)())).then_some(Committed(()))
+    }
+}
+
+impl fmt::Debug for Recheck<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recheck").field("protocol", &self.protocol).field("latch", self.latch).finish()
+    }
+}
+
+/// The worker has looked again and found nothing: it may sleep.
+#[derive(Debug)]
+#[must_use]
+pub struct Committed(());
+
+/// How far back a worker goes that was about to sleep and found something to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Retreat {
+    /// To just before it got sleepy: it searches once, and announces anew.
+    BeforeSleepy,
+    /// To the first round.
+    StartOver,
+}
+
+/// What was posted.
+pub struct Posted<'a> {
+    /// How many jobs.
+    pub jobs: usize,
+    /// Whether a worker posted them, onto its own queue.
+    pub by_worker: bool,
+    pub(crate) queue_was_empty: &'a dyn Fn() -> bool,
+}
+
+impl Posted<'_> {
+    /// Whether the jobs found their queue empty.
+    pub fn queue_was_empty(&self) -> bool {
+        (self.queue_was_empty)()
+    }
+}
+
+impl fmt::Debug for Posted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Posted").field("jobs", &self.jobs).field("by_worker", &self.by_worker).finish()
+    }
+}

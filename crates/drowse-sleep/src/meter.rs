@@ -1,0 +1,95 @@
+//! What is counted about each worker's sleep.
+
+use crate::Reason;
+use drowse_sync::Counter;
+use std::time::Duration;
+
+/// The counts of one worker. All are off the hot path: they are touched where a thread sleeps or is woken.
+#[derive(Debug, Default)]
+pub(crate) struct Meter {
+    /// Times it blocked.
+    pub(crate) sleeps: Counter,
+    /// Times it blocked again without having found anything to do since it was woken.
+    pub(crate) fruitless: Counter,
+    /// Times a waker stopped it on its way to sleep.
+    pub(crate) kept_awake: Counter,
+    /// Nanoseconds that it was blocked.
+    pub(crate) parked: Counter,
+    /// Times it was woken, by reason. Counted by the waker.
+    wakes: [Counter; Reason::ALL.len()],
+}
+
+impl Meter {
+    pub(crate) fn count_wake(&self, reason: Reason) {
+        self.wakes[reason as usize].add(1);
+    }
+
+    pub(crate) fn read(&self) -> SleepMetrics {
+        SleepMetrics {
+            sleeps: self.sleeps.get(),
+            fruitless: self.fruitless.get(),
+            kept_awake: self.kept_awake.get(),
+            parked: Duration::from_nanos(self.parked.get()),
+            wakes: std::array::from_fn(|reason| self.wakes[reason].get()),
+        }
+    }
+}
+
+/// How one worker has slept so far.
+///
+/// ```
+/// use drowse_sleep::{Policy, Reason, Sleep, SleepProtocol};
+///
+/// let sleep = Sleep::new(1, SleepProtocol::default(), Policy::default());
+/// assert_eq!(sleep.metrics(0).sleeps, 0);
+/// assert_eq!(sleep.metrics(0).wakes(Reason::Job), 0);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SleepMetrics {
+    /// Times it blocked.
+    pub sleeps: u64,
+    /// Wakes that found nothing: it blocked again without having found a job, or its latch set.
+    pub fruitless: u64,
+    /// Times that it was about to block and was kept from it: a wake-up without a system call.
+    pub kept_awake: u64,
+    /// Time that it was blocked. A sleep that has not ended yet is not in it.
+    pub parked: Duration,
+    wakes: [u64; Reason::ALL.len()],
+}
+
+impl SleepMetrics {
+    /// Times it was woken for this reason.
+    pub fn wakes(&self, reason: Reason) -> u64 {
+        self.wakes[reason as usize]
+    }
+
+    /// What was added since `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            sleeps: self.sleeps.saturating_sub(earlier.sleeps),
+            fruitless: self.fruitless.saturating_sub(earlier.fruitless),
+            kept_awake: self.kept_awake.saturating_sub(earlier.kept_awake),
+            parked: self.parked.saturating_sub(earlier.parked),
+            wakes: std::array::from_fn(|reason| self.wakes[reason].saturating_sub(earlier.wakes[reason])),
+        }
+    }
+
+    /// Times it was woken.
+    pub fn all_wakes(&self) -> u64 {
+        self.wakes.iter().sum()
+    }
+}
+
+impl std::ops::AddAssign for SleepMetrics {
+    fn add_assign(&mut self, other: Self) {
+        self.sleeps += other.sleeps;
+        self.fruitless += other.fruitless;
+        self.kept_awake += other.kept_awake;
+        self.parked += other.parked;
+        for (mine, other) in self.wakes.iter_mut().zip(other.wakes) {
+            *mine += other;
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Why a worker is woken.
+
+/// Why a worker is woken. Every wake-up has a reason, and is counted under it.
+///
+/// ```
+/// use drowse_sleep::Reason;
+///
+/// let names: Vec<_> = Reason::ALL.iter().map(|reason| reason.name()).collect();
+/// assert_eq!(names, ["job", "baton", "latch", "broadcast", "terminate"]);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// A job was posted, and not enough workers were searching for it.
+    Job,
+    /// The last worker that searched stopped doing so, and saw that there was more to do.
+    Baton,
+    /// A latch was set: what somebody waited for has happened.
+    Latch,
+    /// A broadcast has left a job for each worker.
+    Broadcast,
+    /// The pool ends.
+    Terminate,
+}
+
+impl Reason {
+    /// Every reason, in the order in which tables show them.
+    pub const ALL: [Self; 5] = [Self::Job, Self::Baton, Self::Latch, Self::Broadcast, Self::Terminate];
+
+    /// One word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Job => "job",
+            Self::Baton => "baton",
+            Self::Latch => "latch",
+            Self::Broadcast => "broadcast",
+            Self::Terminate => "terminate",
+        }
+    }
+}

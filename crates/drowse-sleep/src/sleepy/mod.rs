@@ -1,0 +1,91 @@
+#![doc = include_str!("README.md")]
+
+mod state;
+
+use crate::{Announcement, Committed, House, Posted, Protocol, Reason, Recheck, Retreat};
+use drowse_sync::{full_fence, heavy_fence, mutant};
+use state::State;
+
+/// One sleepy worker at a time. See the [module](self) for how it works and why.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Sleepy;
+
+impl Sleepy {
+    const NAME: &str = "sleepy";
+
+    /// Wakes everybody. The caller has executed a fence since it published its news.
+    fn tickle(house: &House, reason: Reason) {
+        let state = State::of(house);
+        if state.is_quiet() {
+            return;
+        }
+        // WAKE: a sleepy worker finds that it is not the sleepy one any more, and does not sleep.
+        if state.clear() && !mutant::active("sleepy/tickle-leaves-sleepers") {
+            // WAKE: the bit was set, so some sleep, or are about to; each has made its bed before it set the bit.
+            house.wake_all(reason, || {});
+        }
+    }
+}
+
+impl Protocol for Sleepy {
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    /// A latch that is set tickles everyone, as all news do; nobody needs to know who waits for what.
+    fn tells_latch(&self) -> bool {
+        false
+    }
+
+    fn announce(&self, house: &House, worker: usize) -> Option<Announcement> {
+        let announced = State::of(house).get_sleepy(worker)?;
+        // ORDERING: pairs with the fence of whoever has news. Either it sees us sleepy after its fence, or we see its news after
+        // ours. Heavy, since workers that post execute a light one, and the word does not say whether any is active.
+        if !mutant::active("sleepy/no-announce-fence") {
+            heavy_fence();
+        }
+        Some(announced)
+    }
+
+    fn cancel(&self, house: &House, announcement: Announcement) {
+        if !mutant::active("sleepy/keeps-sleepy") {
+            State::of(house).wake_up(announcement);
+        }
+    }
+
+    fn commit(
+        &self,
+        house: &House,
+        announcement: Announcement,
+        recheck: Recheck<'_>,
+    ) -> Result<Committed, Retreat> {
+        let state = State::of(house);
+        // WAKE: news older than our announcement are in sight now; younger ones have tickled, and the next step fails.
+        let Some(committed) = recheck.nothing_to_do() else {
+            state.wake_up(announcement);
+            return Err(Retreat::StartOver);
+        };
+        if state.fall_asleep(announcement) { Ok(committed) } else { Err(Retreat::StartOver) }
+    }
+
+    fn post(&self, house: &House, _posted: &Posted<'_>) {
+        Self::tickle(house, Reason::Job);
+    }
+
+    fn latch_set(&self, house: &House, _owner: usize, _slept: bool, reason: Reason) {
+        // ORDERING: the latch was set before; pairs with the fence of `announce`.
+        if !mutant::active("sleepy/no-latch-fence") {
+            full_fence();
+        }
+        Self::tickle(house, reason);
+    }
+
+    fn broadcast(&self, house: &House) {
+        Self::tickle(house, Reason::Broadcast);
+    }
+
+    fn is_clear(&self, word: u64) -> bool {
+        // The bit that says that some sleep stays until the next tickle.
+        word <= 1
+    }
+}

@@ -1,0 +1,85 @@
+//! What metrics are made of: counts and times that nothing else depends on.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// A count that is only ever read by people.
+///
+/// No decision hangs on it, so it is the same in a model as in a program: a model does not explore it.
+///
+/// ```
+/// let jobs = drowse_sync::Counter::new();
+/// jobs.add_mine(1);
+/// jobs.add(2);
+/// assert_eq!(jobs.get(), 3);
+/// ```
+#[derive(Default)]
+pub struct Counter(AtomicU64);
+
+impl Counter {
+    /// Zero.
+    pub const fn new() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
+    /// Adds, from any thread.
+    pub fn add(&self, amount: u64) {
+        // ORDERING: relaxed; nothing is read on the strength of a count.
+        self.0.fetch_add(amount, Ordering::Relaxed);
+    }
+
+    /// Adds, from the one thread that ever does: a load and a store, without a locked instruction.
+    #[inline]
+    pub fn add_mine(&self, amount: u64) {
+        // ORDERING: relaxed, as above; nobody else writes between the two.
+        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(amount), Ordering::Relaxed);
+    }
+
+    /// The count so far.
+    pub fn get(&self) -> u64 {
+        // ORDERING: relaxed, as above.
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl fmt::Debug for Counter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.get())
+    }
+}
+
+/// Measures how long something takes. Time stands still in a model.
+///
+/// ```
+/// let watch = drowse_sync::Stopwatch::start();
+/// let first = watch.elapsed();
+/// assert!(watch.elapsed() >= first);
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Stopwatch {
+    #[cfg(not(any(drowse_loom, drowse_shuttle)))]
+    started: std::time::Instant,
+}
+
+impl Stopwatch {
+    /// Starts measuring.
+    pub fn start() -> Self {
+        Self {
+            #[cfg(not(any(drowse_loom, drowse_shuttle)))]
+            started: std::time::Instant::now(),
+        }
+    }
+
+    /// The time since the start.
+    #[cfg(not(any(drowse_loom, drowse_shuttle)))]
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// No time at all.
+    #[cfg(any(drowse_loom, drowse_shuttle))]
+    pub fn elapsed(&self) -> Duration {
+        Duration::ZERO
+    }
+}

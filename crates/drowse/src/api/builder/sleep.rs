@@ -1,0 +1,136 @@
+//! How the workers of a pool are to sleep.
+
+use super::ThreadPoolBuilder;
+use drowse_sleep::{Deadlock, Policy, SleepProtocol};
+
+impl<S> ThreadPoolBuilder<S> {
+    /// Sets how idle workers fall asleep and are woken. Without it: what the environment variable `DROWSE_SLEEP` says
+    /// (`sleepy`, `counters` or `jec`), else [the default](SleepProtocol::default).
+    ///
+    /// ```
+    /// use drowse::{SleepProtocol, ThreadPoolBuilder};
+    ///
+    /// let pool = ThreadPoolBuilder::new().sleep_protocol(SleepProtocol::Sleepy).build().unwrap();
+    /// assert_eq!(pool.metrics().protocol, "sleepy");
+    /// ```
+    pub fn sleep_protocol(mut self, protocol: SleepProtocol) -> Self {
+        self.sleep_protocol = Some(protocol);
+        self
+    }
+
+    /// Sets how long an idle worker searches before it sleeps.
+    ///
+    /// ```
+    /// use drowse::{SleepPolicy, ThreadPoolBuilder};
+    ///
+    /// // Find work that comes within some microseconds, at the price of CPU time.
+    /// let patient = SleepPolicy { rounds_until_sleepy: 200, ..SleepPolicy::default() };
+    /// let pool = ThreadPoolBuilder::new().num_threads(2).sleep_policy(patient).build().unwrap();
+    /// assert_eq!(pool.install(|| 6 * 7), 42);
+    /// ```
+    pub fn sleep_policy(mut self, policy: Policy) -> Self {
+        self.sleep_policy = policy;
+        self
+    }
+
+    /// Sets who hears of a deadlock: no worker of the pool is active, and at least one is
+    /// [marked as blocked](crate::mark_blocked). (The others sleep, waiting for work that nobody is left to post.)
+    ///
+    /// A pool that is merely idle, or has just been built, is not dead: none of its workers is blocked. A pool without a
+    /// handler does not keep count, so it pays nothing.
+    ///
+    /// The handler runs on the worker that was the last one active, before it sleeps or blocks, **with the pool's
+    /// count of workers locked**. That way what it is told is true until it returns: nobody can be woken or unblocked
+    /// behind its back, and it is called once each time that the pool comes to a stand. For the same reason it must not mark
+    /// workers, nor wait for this pool (`install`, `join`, `scope`, `broadcast`): whom it waits for may need the lock, so it
+    /// gets a panic that says so instead of waiting for itself. Let it tell a thread outside the pool, and let that one break the
+    /// deadlock. It may [`spawn`](crate::ThreadPool::spawn) into the pool, and use other pools, but not wait for one whose jobs use this
+    /// pool; the thread counts as no worker meanwhile. A panic of the handler goes to the [panic handler](Self::panic_handler).
+    ///
+    /// Only the workers of this pool are counted. If a thread outside, or a worker of another pool, is about to give this one work or to
+    /// unblock somebody, that does not keep the alarm from being raised.
+    ///
+    /// ```
+    /// use std::sync::Mutex;
+    /// use std::sync::mpsc::channel;
+    ///
+    /// let (alarm, alarms) = channel();
+    /// let alarm = Mutex::new(alarm);
+    /// let pool = drowse::ThreadPoolBuilder::new()
+    ///     .num_threads(1)
+    ///     .deadlock_handler(move |deadlock| alarm.lock().unwrap().send(deadlock.to_string()).unwrap())
+    ///     .build()
+    ///     .unwrap();
+    ///
+    /// let (answer, question) = channel::<u32>();
+    /// pool.spawn(move || {
+    ///     let blocked = drowse::mark_blocked();
+    ///     let _ = question.recv(); // nobody in the pool can answer
+    ///     drop(blocked);
+    /// });
+    /// let report = alarms.recv().unwrap();
+    /// assert!(report.starts_with("no worker of 1 can go on: 0 is blocked at "));
+    /// answer.send(42).unwrap(); // from outside
+    /// ```
+    pub fn deadlock_handler<H>(mut self, handler: H) -> Self
+    where
+        H: Fn(&Deadlock) + Send + Sync + 'static,
+    {
+        self.handlers.deadlock = Some(Box::new(handler));
+        self
+    }
+
+    /// Sets what a thread calls when it is about to run in the pool: each worker as it starts and whenever it was woken, and a
+    /// thread outside once a worker has done for it what it waited for. The counterpart of
+    /// [`release_thread_handler`](Self::release_thread_handler).
+    ///
+    /// It may block, and so limit how many threads of the process run at once, across pools and processes: a token of
+    /// `make`'s job server is taken here.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicIsize, Ordering};
+    ///
+    /// let running = Arc::new(AtomicIsize::new(1)); // this thread
+    /// let (acquired, released) = (Arc::clone(&running), Arc::clone(&running));
+    /// let pool = drowse::ThreadPoolBuilder::new()
+    ///     .num_threads(2)
+    ///     .acquire_thread_handler(move || _ = acquired.fetch_add(1, Ordering::SeqCst))
+    ///     .release_thread_handler(move || _ = released.fetch_sub(1, Ordering::SeqCst))
+    ///     .build()
+    ///     .unwrap();
+    /// assert!(pool.install(|| running.load(Ordering::SeqCst)) >= 1);
+    /// ```
+    pub fn acquire_thread_handler<H>(mut self, handler: H) -> Self
+    where
+        H: Fn() + Send + Sync + 'static,
+    {
+        self.handlers.acquire_thread = Some(Box::new(handler));
+        self
+    }
+
+    /// Sets what a thread calls when it is about to block in the pool: each worker before it sleeps and as it ends, and a
+    /// thread outside that waits for workers, in `install`, `broadcast`, a scope. The
+    /// counterpart of [`acquire_thread_handler`](Self::acquire_thread_handler).
+    ///
+    /// ```
+    /// use std::sync::mpsc::channel;
+    ///
+    /// let (released, places) = channel();
+    /// let pool = drowse::ThreadPoolBuilder::new()
+    ///     .num_threads(1)
+    ///     .release_thread_handler(move || _ = released.send(std::thread::current().id()))
+    ///     .build()
+    ///     .unwrap();
+    /// let worker = places.recv().unwrap(); // it has nothing to do
+    /// assert_ne!(worker, std::thread::current().id());
+    /// # drop(pool);
+    /// ```
+    pub fn release_thread_handler<H>(mut self, handler: H) -> Self
+    where
+        H: Fn() + Send + Sync + 'static,
+    {
+        self.handlers.release_thread = Some(Box::new(handler));
+        self
+    }
+}

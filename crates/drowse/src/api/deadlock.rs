@@ -1,0 +1,113 @@
+//! Workers that block in the user's code.
+
+use crate::engine::{Registry, WorkerThread};
+use drowse_sleep::Sleep;
+use drowse_sync::Arc;
+use std::fmt;
+use std::panic::Location;
+
+/// Says that the worker which calls this is about to block on something that drowse does not know: a channel, a lock, a query of
+/// a compiler. It counts as blocked for as long as the returned value lives.
+///
+/// If that leaves the pool without an active worker, the pool's
+/// [deadlock handler](crate::ThreadPoolBuilder::deadlock_handler) is called, right here. In a pool without one, and on a thread
+/// that is no worker, this does nothing.
+///
+/// **Unmark before you unblock.** The one who is going to unblock the worker should be the one to drop the value, and should do so
+/// first: from that moment on the worker counts as active. If the worker does it itself, once it runs again, then in between it
+/// counts as blocked although it is not, and if the others fall asleep meanwhile there is a false alarm. The value can be sent to
+/// another thread for that.
+///
+/// ```
+/// use std::sync::mpsc::channel;
+///
+/// let pool = drowse::ThreadPoolBuilder::new()
+///     .num_threads(2)
+///     .deadlock_handler(|deadlock| eprintln!("{deadlock}"))
+///     .build()
+///     .unwrap();
+/// let (send, receive) = channel();
+/// let sum = pool.install(|| {
+///     let (give, take) = channel::<drowse::Blocked>();
+///     let (_, sum) = drowse::join(
+///         move || {
+///             let waiter = take.recv().unwrap();
+///             drowse::mark_unblocked(waiter); // first this ...
+///             send.send(42).unwrap(); // ... then that
+///         },
+///         move || {
+///             give.send(drowse::mark_blocked()).unwrap();
+///             receive.recv().unwrap()
+///         },
+///     );
+///     sum
+/// });
+/// assert_eq!(sum, 42);
+/// ```
+///
+/// # Panics
+///
+/// In a deadlock handler.
+#[track_caller]
+#[must_use = "the worker counts as blocked for as long as this value lives"]
+pub fn mark_blocked() -> Blocked {
+    let at = Location::caller();
+    assert!(
+        !Sleep::in_deadlock_handler(),
+        "a deadlock handler must not mark workers as blocked: it runs while its pool is locked"
+    );
+    // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
+    let worker = unsafe { WorkerThread::current().as_ref() };
+    let place = worker.map(|worker| {
+        let registry = Arc::clone(worker.registry());
+        registry.sleep.mark_blocked(worker.index(), at, &|deadlock| registry.handle_deadlock(deadlock));
+        Place { registry, index: worker.index() }
+    });
+    Blocked { place, at }
+}
+
+/// Says that a worker is about to be unblocked: it counts as active again. The same as dropping the value.
+///
+/// ```
+/// drowse::mark_unblocked(drowse::mark_blocked());
+/// ```
+///
+/// # Panics
+///
+/// In the pool's own deadlock handler, once the mark is gone.
+pub fn mark_unblocked(blocked: Blocked) {
+    drop(blocked);
+}
+
+/// While it lives, a worker counts as blocked. Made by [`mark_blocked`].
+///
+/// ```
+/// let blocked = drowse::mark_blocked();
+/// assert!(format!("{blocked:?}").contains("worker: None")); // this thread is none
+/// ```
+#[must_use = "the worker counts as blocked for as long as this value lives"]
+pub struct Blocked {
+    /// `None` for a thread that is no worker.
+    place: Option<Place>,
+    at: &'static Location<'static>,
+}
+
+struct Place {
+    registry: Arc<Registry>,
+    index: usize,
+}
+
+impl Drop for Blocked {
+    fn drop(&mut self) {
+        if let Some(place) = &self.place {
+            place.registry.sleep.mark_unblocked(place.index, self.at);
+        }
+    }
+}
+
+impl fmt::Debug for Blocked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let worker = self.place.as_ref().map(|place| place.index);
+        f.debug_struct("Blocked").field("worker", &worker).field("at", &self.at).finish()
+    }
+}

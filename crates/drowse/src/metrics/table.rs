@@ -1,0 +1,101 @@
+//! The metrics as people read them.
+
+use super::{Metrics, WorkerMetrics};
+use drowse_sleep::Reason;
+use std::fmt;
+use std::time::Duration;
+
+/// A heading, and what stands below it for a worker.
+type Column = (&'static str, fn(&WorkerMetrics) -> String);
+
+const WORK: [Column; 4] = [
+    ("searches", |worker| worker.searches.to_string()),
+    ("steals", |worker| worker.steals.to_string()),
+    ("injected", |worker| worker.injected.to_string()),
+    ("sleeps", |worker| worker.sleep.sleeps.to_string()),
+];
+
+const SLEEP: [Column; 3] = [
+    ("fruitless", |worker| worker.sleep.fruitless.to_string()),
+    ("kept awake", |worker| worker.sleep.kept_awake.to_string()),
+    ("parked", |worker| short(worker.sleep.parked)),
+];
+
+impl fmt::Display for Metrics {
+    /// A row a worker, and one for all. `wakes:` are the wake-ups by reason; `fruitless` those after which the worker slept again
+    /// without having found anything; `kept awake` those that came before it slept.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rows = vec![headings()];
+        rows.extend(self.workers.iter().enumerate().map(|(index, worker)| row(&index.to_string(), worker)));
+        rows.push(row("all", &self.total()));
+        let widths: Vec<usize> = (0..rows[0].len())
+            .map(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or(0))
+            .collect();
+        let s = if self.workers.len() == 1 { "" } else { "s" };
+        write!(f, "{} worker{s}, sleep protocol {}", self.workers.len(), self.protocol)?;
+        for row in rows {
+            writeln!(f)?;
+            for (position, (cell, width)) in row.iter().zip(&widths).enumerate() {
+                let gap = if position == 0 { "" } else { "  " };
+                write!(f, "{gap}{cell:>width$}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn headings() -> Vec<String> {
+    let mut cells = vec!["worker".to_owned()];
+    cells.extend(WORK.iter().map(|(heading, _)| (*heading).to_owned()));
+    cells.extend(Reason::ALL.iter().enumerate().map(|(position, reason)| {
+        let lead = if position == 0 { "wakes: " } else { "" };
+        format!("{lead}{}", reason.name())
+    }));
+    cells.extend(SLEEP.iter().map(|(heading, _)| (*heading).to_owned()));
+    cells
+}
+
+fn row(name: &str, worker: &WorkerMetrics) -> Vec<String> {
+    let mut cells = vec![name.to_owned()];
+    cells.extend(WORK.iter().map(|(_, cell)| cell(worker)));
+    cells.extend(Reason::ALL.iter().map(|reason| worker.sleep.wakes(*reason).to_string()));
+    cells.extend(SLEEP.iter().map(|(_, cell)| cell(worker)));
+    cells
+}
+
+/// A time in three digits or so.
+fn short(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    match seconds {
+        0.0 => "0".to_owned(),
+        s if s < 1e-3 => format!("{:.1} us", s * 1e6),
+        s if s < 1.0 => format!("{:.1} ms", s * 1e3),
+        s => format!("{s:.2} s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up_and_rows_add_up() {
+        let worker =
+            WorkerMetrics { searches: 1_234_567, steals: 5, injected: 8, ..WorkerMetrics::default() };
+        let table = Metrics { protocol: "jec", workers: vec![worker, worker] }.to_string();
+        let lines: Vec<&str> = table.lines().collect();
+        assert_eq!(lines[0], "2 workers, sleep protocol jec");
+        assert_eq!(lines.len(), 5, "{table}");
+        assert!(lines[2..].iter().all(|line| line.len() == lines[1].len()), "{table}");
+        assert!(
+            lines[4].contains("all") && lines[4].contains("2469134") && lines[4].contains("16"),
+            "{table}"
+        );
+    }
+
+    #[test]
+    fn times_are_short() {
+        let shown = [0, 1_500, 2_500_000, 3_210_000_000].map(|nanos| short(Duration::from_nanos(nanos)));
+        assert_eq!(shown, ["0", "1.5 us", "2.5 ms", "3.21 s"]);
+    }
+}

@@ -1,0 +1,45 @@
+//! What the suite is run on.
+
+use drowse::{SleepPolicy, SleepProtocol, ThreadPool, ThreadPoolBuilder};
+
+/// Pools of one worker, of two, of a few, and of many more than there are cores.
+pub(crate) const WIDTHS: [usize; 4] = [1, 2, 8, 64];
+
+/// A protocol and how patient its workers are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Subject {
+    protocol: SleepProtocol,
+    policy: Option<SleepPolicy>,
+}
+
+impl Subject {
+    pub(crate) fn new(protocol: SleepProtocol) -> Self {
+        Self { protocol, policy: None }
+    }
+
+    /// The same with another policy.
+    pub(crate) fn with(self, policy: SleepPolicy) -> Self {
+        Self { policy: Some(policy), ..self }
+    }
+
+    pub(crate) fn builder(self, width: usize) -> ThreadPoolBuilder {
+        let builder = ThreadPoolBuilder::new().num_threads(width).sleep_protocol(self.protocol);
+        match self.policy {
+            Some(policy) => builder.sleep_policy(policy),
+            None => builder,
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn pool(self, width: usize) -> ThreadPool {
+        let pool = self.builder(width).build().expect("a pool");
+        assert_eq!(pool.metrics().protocol, self.protocol.name());
+        pool
+    }
+}
+
+/// How many rounds a pool of this width gets, where a pool of one gets `most`. A protocol may wake everybody each time, so
+/// wide pools get fewer; but each gets some.
+pub(crate) fn rounds(width: usize, most: usize) -> usize {
+    (most / width).max(3)
+}
