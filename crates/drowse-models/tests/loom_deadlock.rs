@@ -3,6 +3,7 @@
 
 use drowse_models::{MakeSleep, assert_nobody_counted, for_each_protocol, set_latch, with_preemptions};
 use drowse_sleep::{Deadlock, LatchWord, Sleep, Surroundings};
+use drowse_sync::atomic::{AtomicBool, Ordering};
 use drowse_sync::{Arc, Condvar, Mutex, thread};
 use std::panic::Location;
 
@@ -67,4 +68,67 @@ fn the_alarm_is_raised_once_the_other_sleeps(make: MakeSleep) {
     });
 }
 
-for_each_protocol!(the_alarm_is_raised_once_the_other_sleeps);
+/// Worker 1 blocks until worker 0 has run its job. Worker 0, asleep or about to be, is woken for it before worker 1 blocks: there is always one
+/// who is active.
+struct Halves {
+    sleep: Sleep,
+    latch: LatchWord,
+    job: AtomicBool,
+    done: Mutex<bool>,
+    finished: Condvar,
+}
+
+impl Surroundings for Halves {
+    fn work_visible(&self) -> bool {
+        self.job.load(Ordering::Relaxed)
+    }
+
+    fn deadlock(&self, deadlock: &Deadlock) {
+        panic!("false alarm: {deadlock}");
+    }
+}
+
+impl Halves {
+    fn worker_0(&self) {
+        let mut idle = self.sleep.start_looking(0);
+        while !self.job.load(Ordering::Acquire) {
+            self.sleep.no_work_found(&mut idle, &self.latch, self);
+        }
+        self.sleep.stop_looking(idle, || false);
+        *self.done.lock() = true;
+        self.finished.notify_one();
+    }
+}
+
+fn there_is_no_alarm_while_the_other_is_being_woken(make: MakeSleep) {
+    with_preemptions(3, move || {
+        let pool = Arc::new(Halves {
+            sleep: make(2).with_deadlock_detection(),
+            latch: LatchWord::new(),
+            job: AtomicBool::new(false),
+            done: Mutex::new(false),
+            finished: Condvar::new(),
+        });
+        let here = Location::caller();
+        let worker = thread::spawn({
+            let pool = Arc::clone(&pool);
+            move || pool.worker_0()
+        });
+        pool.job.store(true, Ordering::Release);
+        pool.sleep.post(1, || true);
+        pool.sleep.mark_blocked(1, here, &|deadlock| pool.deadlock(deadlock));
+        let mut done = pool.done.lock();
+        while !*done {
+            done = pool.finished.wait(done);
+        }
+        drop(done);
+        pool.sleep.mark_unblocked(1, here);
+        worker.join().unwrap();
+        assert_nobody_counted(&pool.sleep);
+    });
+}
+
+for_each_protocol!(
+    the_alarm_is_raised_once_the_other_sleeps,
+    there_is_no_alarm_while_the_other_is_being_woken
+);

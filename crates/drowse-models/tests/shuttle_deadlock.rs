@@ -99,7 +99,42 @@ fn the_alarm_is_silent_while_somebody_is_active(choose: Choose) {
     });
 }
 
+/// A thread outside has given the pool a job, and is waking the workers for it. The job posts another one, which may find that
+/// nobody need be woken, since somebody is about to be; and blocks until that one has run.
+fn the_alarm_is_silent_while_somebody_is_being_woken(choose: Choose) {
+    random_schedules(3_000, move || {
+        let builder = ThreadPoolBuilder::new().num_threads(3).sleep_protocol(choose());
+        let builder = builder.deadlock_handler(|deadlock| panic!("false alarm: {deadlock}"));
+        with_pool_of(builder, |pool| {
+            for _ in 0..2 {
+                take_long();
+                let (letters, done) = (Arc::new(Letterbox::new()), Arc::new(Gate::new()));
+                let job_done = Arc::clone(&done);
+                pool.spawn(move || {
+                    let (is_blocked, rescuer) = (Arc::new(Gate::new()), Arc::clone(&letters));
+                    let about_to_rescue = Arc::clone(&is_blocked);
+                    drowse::spawn(move || {
+                        about_to_rescue.pass();
+                        rescuer.unblock_all();
+                    });
+                    letters.block(|| is_blocked.open());
+                    job_done.open();
+                });
+                done.pass();
+            }
+        });
+    });
+}
+
+/// Takes longer than a worker takes to fall asleep.
+fn take_long() {
+    for _ in 0..40 {
+        drowse_sync::hint::spin_loop();
+    }
+}
+
 for_each_protocol!(
+    the_alarm_is_silent_while_somebody_is_being_woken,
     the_alarm_rings_when_all_are_blocked,
     the_alarm_rings_when_one_is_blocked_and_the_other_sleeps,
     the_alarm_is_silent_while_somebody_is_active,

@@ -3,6 +3,7 @@
 use crate::{House, LatchWord, Reason};
 use drowse_sync::mutant;
 use std::fmt;
+use std::marker::PhantomData;
 
 /// A sleep protocol: who gets sleepy, who may sleep, and who is woken by what.
 ///
@@ -29,17 +30,17 @@ use std::fmt;
 /// ```compile_fail,E0423
 /// use drowse_sleep::{Committed, Recheck, Retreat};
 ///
-/// fn commit(_recheck: Recheck<'_>) -> Result<Committed, Retreat> {
-///     Ok(Committed(())) // cannot be made here
+/// fn commit<'look>(_recheck: Recheck<'look>) -> Result<Committed<'look>, Retreat> {
+///     Ok(Committed(std::marker::PhantomData)) // cannot be made here
 /// }
 /// ```
 ///
-/// One that looks does:
+/// (Nor can it keep a `Committed` for later: it is bound to the one call.) One that looks does:
 ///
 /// ```
 /// use drowse_sleep::{Committed, Recheck, Retreat};
 ///
-/// fn commit(recheck: Recheck<'_>) -> Result<Committed, Retreat> {
+/// fn commit<'look>(recheck: Recheck<'look>) -> Result<Committed<'look>, Retreat> {
 ///     recheck.nothing_to_do().ok_or(Retreat::StartOver)
 /// }
 /// ```
@@ -65,12 +66,12 @@ pub trait Protocol: fmt::Debug + Send + Sync {
     /// # Errors
     ///
     /// If there is something to do, or was just now: then the worker goes back to searching, as far as the [`Retreat`] says.
-    fn commit(
+    fn commit<'look>(
         &self,
         house: &House,
         announcement: Announcement,
-        recheck: Recheck<'_>,
-    ) -> Result<Committed, Retreat>;
+        recheck: Recheck<'look>,
+    ) -> Result<Committed<'look>, Retreat>;
 
     /// The worker had committed, but a waker took it out of bed before it slept. Only if it was not
     /// [woken](House::wake).
@@ -115,17 +116,17 @@ impl Announcement {
 
 /// The look that a worker must take between announcing that it is sleepy and sleeping.
 #[must_use]
-pub struct Recheck<'a> {
+pub struct Recheck<'look> {
     pub(crate) protocol: &'static str,
-    pub(crate) latch: &'a LatchWord,
-    pub(crate) work_visible: &'a dyn Fn() -> bool,
+    pub(crate) latch: &'look LatchWord,
+    pub(crate) work_visible: &'look dyn Fn() -> bool,
 }
 
-impl Recheck<'_> {
+impl<'look> Recheck<'look> {
     /// Looks at the latch and at every queue. `None` if there is something to do.
-    pub fn nothing_to_do(self) -> Option<Committed> {
+    pub fn nothing_to_do(self) -> Option<Committed<'look>> {
         let blind = mutant::active_in(self.protocol, "no-recheck");
-        (blind || !(self.latch.probe() || (self.work_visible)())).then_some(Committed(()))
+        (blind || !(self.latch.probe() || (self.work_visible)())).then_some(Committed(PhantomData))
     }
 }
 
@@ -135,10 +136,10 @@ impl fmt::Debug for Recheck<'_> {
     }
 }
 
-/// The worker has looked again and found nothing: it may sleep.
+/// The worker has looked again and found nothing: it may sleep, this once.
 #[derive(Debug)]
 #[must_use]
-pub struct Committed(());
+pub struct Committed<'look>(PhantomData<fn(&'look ()) -> &'look ()>);
 
 /// How far back a worker goes that was about to sleep and found something to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

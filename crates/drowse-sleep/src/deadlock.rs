@@ -4,7 +4,6 @@ use crate::sleepers::Claim;
 use drowse_sync::{Mutex, mutant};
 use std::cell::{Cell, RefCell};
 use std::fmt;
-use std::ops::Range;
 use std::panic::Location;
 use std::ptr;
 
@@ -43,6 +42,11 @@ impl Worker {
     fn is_active(&self) -> bool {
         !self.asleep && !self.gone && self.marks.is_empty()
     }
+
+    /// Its mark may outlive it, but a worker that has ended keeps nobody waiting.
+    fn is_blocked(&self) -> bool {
+        !self.gone && !self.marks.is_empty()
+    }
 }
 
 drowse_sync::thread_local! {
@@ -61,8 +65,8 @@ impl Handling {
     const NOTHING: Self = Self { detector: ptr::null(), census: ptr::null() };
 }
 
-const NOT_HERE: &str = "a deadlock handler runs while its pool is locked, so it must not mark workers of that pool as \
-     blocked or unblocked, nor wait for the pool: let a thread outside the pool do that";
+const NOT_HERE: &str = "a deadlock handler runs while its pool is locked, so it must not mark workers as blocked or \
+     unblocked: let a thread outside the pool do that";
 
 impl Detector {
     /// All workers active.
@@ -75,11 +79,15 @@ impl Detector {
     pub(crate) fn fall_asleep(
         &self,
         worker: usize,
-        commit: impl FnOnce() -> bool,
+        commit: impl Fn() -> bool,
         on_deadlock: &dyn Fn(&Deadlock),
     ) -> bool {
+        let early = mutant::active("detector/commit-unlocked");
+        if early && !commit() {
+            return false;
+        }
         let census = self.census.lock();
-        if !commit() {
+        if !early && !commit() {
             return false;
         }
         census.borrow_mut().change(worker, |worker| worker.asleep = true);
@@ -89,24 +97,14 @@ impl Detector {
         true
     }
 
-    /// Wakes whom `claim` says: it is called for each of the workers, and all of those that slept become active in one step.
-    pub(crate) fn wake(&self, workers: Range<usize>, mut claim: impl FnMut(usize) -> Claim) {
+    /// `claims` takes workers out of bed, and says whom. All that slept become active in one step.
+    pub(crate) fn wake(&self, claims: impl FnOnce(&mut dyn FnMut(usize, Claim))) {
         if mutant::active("detector/claim-unlocked") {
-            let claims: Vec<_> = workers.map(|worker| (worker, claim(worker))).collect();
-            return self.count_awake(&mut claims.into_iter());
+            let mut claimed = Vec::new();
+            claims(&mut |worker, claim| claimed.push((worker, claim)));
+            return self.with_census(|census| claimed.iter().for_each(|(w, c)| count_awake(census, *w, *c)));
         }
-        self.count_awake(&mut workers.map(|worker| (worker, claim(worker))));
-    }
-
-    /// Counts those as active that were claimed asleep. The claims are made as they are asked for, under the lock.
-    fn count_awake(&self, claims: &mut dyn Iterator<Item = (usize, Claim)>) {
-        self.with_census(|census| {
-            for (worker, claim) in claims {
-                if claim == Claim::Asleep {
-                    census.borrow_mut().change(worker, |worker| worker.asleep = false);
-                }
-            }
-        });
+        self.with_census(|census| claims(&mut |worker, claim| count_awake(census, worker, claim)));
     }
 
     pub(crate) fn mark_blocked(
@@ -131,7 +129,7 @@ impl Detector {
             });
         });
         if !std::thread::panicking() {
-            self.assert_not_in_handler();
+            assert!(self.locked_by_handler().is_none(), "{NOT_HERE}");
         }
     }
 
@@ -143,9 +141,13 @@ impl Detector {
 
     /// # Panics
     ///
-    /// If this thread is running the handler of this detector.
-    pub(crate) fn assert_not_in_handler(&self) {
-        assert!(self.locked_by_handler().is_none(), "{NOT_HERE}");
+    /// If this thread is running the handler of another detector: both would be locked, in an order that nobody knows.
+    pub(crate) fn assert_not_in_another_handler(&self) {
+        assert!(
+            !in_handler() || self.locked_by_handler().is_some(),
+            "a deadlock handler runs while its pool is locked, so it must not give work to another pool that has a deadlock \
+             handler too: let a thread outside the pool do that"
+        );
     }
 
     /// Calls `f` with the census: locked now, or by the handler that this thread is running.
@@ -175,6 +177,12 @@ impl Detector {
     }
 }
 
+fn count_awake(census: &RefCell<Census>, worker: usize, claim: Claim) {
+    if claim == Claim::Asleep {
+        census.borrow_mut().change(worker, |worker| worker.asleep = false);
+    }
+}
+
 /// Whether this thread is running a deadlock handler, of whichever pool.
 pub(crate) fn in_handler() -> bool {
     !IN_HANDLER.with(Cell::get).detector.is_null()
@@ -200,9 +208,9 @@ impl Drop for InHandler {
 impl Census {
     fn change(&mut self, index: usize, change: impl FnOnce(&mut Worker)) {
         let worker = &mut self.workers[index];
-        let before = (worker.is_active(), !worker.marks.is_empty());
+        let before = (worker.is_active(), worker.is_blocked());
         change(worker);
-        let after = (worker.is_active(), !worker.marks.is_empty());
+        let after = (worker.is_active(), worker.is_blocked());
         self.active = self.active + usize::from(after.0) - usize::from(before.0);
         self.blocked = self.blocked + usize::from(after.1) - usize::from(before.1);
     }
@@ -211,19 +219,23 @@ impl Census {
         if self.active > 0 || self.blocked == 0 {
             return None;
         }
-        let workers = self.workers.iter().enumerate();
-        let blocked =
-            workers.filter_map(|(index, worker)| Some(BlockedWorker { index, at: worker.marks.last()? }));
-        Some(Deadlock { num_threads: self.workers.len(), blocked: blocked.collect() })
+        let blocked = |(index, worker): (usize, &Worker)| {
+            worker.is_blocked().then(|| BlockedWorker { index, at: worker.marks[worker.marks.len() - 1] })
+        };
+        Some(Deadlock {
+            num_threads: self.workers.len(),
+            blocked: self.workers.iter().enumerate().filter_map(blocked).collect(),
+            asleep: self.workers.iter().filter(|worker| worker.asleep && !worker.is_blocked()).count(),
+        })
     }
 }
 
 /// A pool in which nothing moves: no worker is active, and some are blocked in the user's code.
 ///
-/// The others, if any, sleep. `Display` says it in one line:
+/// The others, if any, sleep, or have ended with the pool. `Display` says it in one line:
 ///
 /// ```text
-/// no worker of 4 can go on: 0 is blocked at src/main.rs:12:9, 2 is blocked at src/main.rs:40:5, the other 2 sleep
+/// no worker of 4 can go on: 0 is blocked at src/main.rs:12:9, 2 is blocked at src/main.rs:40:5, 2 sleep
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -232,6 +244,8 @@ pub struct Deadlock {
     pub num_threads: usize,
     /// Those that are blocked.
     pub blocked: Vec<BlockedWorker>,
+    /// How many sleep.
+    pub asleep: usize,
 }
 
 /// A worker that said that it blocks.
@@ -251,10 +265,10 @@ impl fmt::Display for Deadlock {
             let comma = if position > 0 { "," } else { "" };
             write!(f, "{comma} {} is blocked at {}", worker.index, worker.at)?;
         }
-        match self.num_threads - self.blocked.len() {
+        match self.asleep {
             0 => Ok(()),
-            1 => write!(f, ", the other one sleeps"),
-            others => write!(f, ", the other {others} sleep"),
+            1 => write!(f, ", one sleeps"),
+            others => write!(f, ", {others} sleep"),
         }
     }
 }
@@ -268,6 +282,10 @@ mod tests {
     /// The one place at which these tests mark.
     fn here() -> &'static Location<'static> {
         Location::caller()
+    }
+
+    fn wake(detector: &Detector, worker: usize, claim: Claim) {
+        detector.wake(|awake| awake(worker, claim));
     }
 
     fn message_of(payload: &(dyn std::any::Any + Send)) -> &str {
@@ -288,7 +306,7 @@ mod tests {
         let alarms = alarms(|alarm| {
             assert!(detector.fall_asleep(0, || true, alarm));
             assert!(detector.fall_asleep(1, || true, alarm));
-            detector.wake(1..2, |_| Claim::Asleep);
+            wake(&detector, 1, Claim::Asleep);
             detector.mark_gone(1, alarm);
         });
         assert!(alarms.is_empty(), "{alarms:?}");
@@ -303,12 +321,26 @@ mod tests {
         });
         assert_eq!(blocks.len(), 1);
         assert!(blocks[0].starts_with("no worker of 2 can go on: 0 is blocked at "), "{blocks:?}");
-        assert!(blocks[0].ends_with("the other one sleeps"), "{blocks:?}");
+        assert!(blocks[0].ends_with(", one sleeps"), "{blocks:?}");
 
-        detector.wake(1..2, |_| Claim::Asleep);
+        wake(&detector, 1, Claim::Asleep);
         assert_eq!(alarms(|alarm| assert!(detector.fall_asleep(1, || true, alarm))).len(), 1);
         detector.mark_unblocked(0, here());
         assert_eq!(alarms(|alarm| detector.mark_blocked(0, here(), alarm)).len(), 1);
+    }
+
+    #[test]
+    fn the_last_to_end_raises_the_alarm_for_those_who_are_left() {
+        let detector = Detector::new(2);
+        let ends = alarms(|alarm| {
+            detector.mark_blocked(0, here(), alarm);
+            detector.mark_gone(1, alarm);
+        });
+        assert_eq!(ends.len(), 1, "{ends:?}");
+        assert!(!ends[0].contains(','), "nobody sleeps: {ends:?}");
+        // A mark that outlives its worker is nobody's.
+        assert!(alarms(|alarm| detector.mark_gone(0, alarm)).is_empty());
+        detector.mark_unblocked(0, here());
     }
 
     #[test]
@@ -317,7 +349,7 @@ mod tests {
         let alarms = alarms(|alarm| {
             detector.mark_blocked(0, here(), alarm);
             assert!(!detector.fall_asleep(1, || false, alarm));
-            detector.wake(1..2, |_| Claim::Stopped);
+            wake(&detector, 1, Claim::Stopped);
         });
         assert!(alarms.is_empty(), "{alarms:?}");
     }
@@ -329,7 +361,7 @@ mod tests {
             detector.mark_blocked(0, here(), alarm);
             detector.mark_blocked(0, here(), alarm);
             assert!(detector.fall_asleep(0, || true, alarm));
-            detector.wake(0..1, |_| Claim::Asleep);
+            wake(&detector, 0, Claim::Asleep);
             detector.mark_unblocked(0, here());
             detector.mark_unblocked(0, here());
             detector.mark_blocked(1, here(), alarm);

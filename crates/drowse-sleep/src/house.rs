@@ -5,8 +5,7 @@ use crate::meter::{Meter, SleepMetrics};
 use crate::sleepers::{Claim, Sleepers};
 use crate::{ATTENTION, Committed, Deadlock, Reason};
 use drowse_sync::atomic::{AtomicU64, Ordering};
-use drowse_sync::{CachePadded, full_fence, heavy_fence};
-use std::ops::Range;
+use drowse_sync::{CachePadded, full_fence, heavy_fence, mutant};
 
 /// The house in which the workers of one pool sleep: one word for the protocol, one bed and one meter a worker.
 ///
@@ -64,34 +63,43 @@ impl House {
     /// which the system gets round to running the sleeper. A worker that was stopped un-counts itself
     /// ([`uncommit`](crate::Protocol::uncommit)).
     pub fn wake(&self, worker: usize, reason: Reason, uncount: impl FnOnce()) -> bool {
+        if !self.sleepers.is_in_bed(worker) {
+            return false;
+        }
         let mut claim = Claim::Awake;
-        self.claim(worker..worker + 1, |_, claimed| claim = claimed);
+        match &self.detector {
+            None => claim = self.sleepers.claim(worker),
+            // Claimed and counted as active in one step, so that nobody finds the pool dead in between.
+            Some(detector) => detector.wake(|awake| {
+                claim = self.sleepers.claim(worker);
+                awake(worker, claim);
+            }),
+        }
         self.finish_wake(worker, claim, reason, uncount)
     }
 
-    /// Wakes everyone who sleeps, or is about to. See [`wake`](Self::wake).
-    pub fn wake_all(&self, reason: Reason, uncount: impl Fn()) {
-        if self.detector.is_none() {
-            return (0..self.workers()).for_each(|worker| _ = self.wake(worker, reason, &uncount));
-        }
-        let mut claims = Vec::with_capacity(self.workers());
-        self.claim(0..self.workers(), |worker, claim| claims.push((worker, claim)));
+    /// Wakes everyone who sleeps, or is about to, if `wanted` says so. See [`wake`](Self::wake).
+    ///
+    /// Where there is a census, `wanted` is called with it locked, and all of them become active in the same step: the first one may
+    /// run and block before the others are woken.
+    pub fn wake_all_if(&self, wanted: impl FnOnce() -> bool, reason: Reason, uncount: impl Fn()) {
+        let everyone = 0..self.workers();
+        let one_by_one = mutant::active("detector/wake-one-by-one");
+        let Some(detector) = self.detector.as_ref().filter(|_| !one_by_one) else {
+            if wanted() {
+                everyone.for_each(|worker| _ = self.wake(worker, reason, &uncount));
+            }
+            return;
+        };
+        let mut claims = Vec::new();
+        detector.wake(|awake| {
+            if wanted() {
+                claims.extend(everyone.map(|worker| (worker, self.sleepers.claim(worker))));
+                claims.iter().for_each(|(worker, claim)| awake(*worker, *claim));
+            }
+        });
         for (worker, claim) in claims {
             self.finish_wake(worker, claim, reason, &uncount);
-        }
-    }
-
-    /// Claims these workers. Where there is a census they are counted as active in the same step, so that nobody finds the pool
-    /// dead in between.
-    fn claim(&self, workers: Range<usize>, mut claimed: impl FnMut(usize, Claim)) {
-        let claim = |worker| {
-            let claim = self.sleepers.claim(worker);
-            claimed(worker, claim);
-            claim
-        };
-        match &self.detector {
-            None => workers.map(claim).for_each(drop),
-            Some(detector) => detector.wake(workers, claim),
         }
     }
 
@@ -116,7 +124,7 @@ impl House {
     pub(crate) fn go_to_sleep(
         &self,
         worker: usize,
-        _committed: Committed,
+        _committed: Committed<'_>,
         on_deadlock: &dyn Fn(&Deadlock),
     ) -> bool {
         match &self.detector {

@@ -49,7 +49,7 @@ pub trait Surroundings {
     /// The worker has been woken.
     fn after_sleep(&self) {}
 
-    /// The worker was the last one active, and others are blocked. Called with the census of the pool locked.
+    /// The worker was the last one active, and others are blocked. Called with the census of the pool locked; must not unwind.
     fn deadlock(&self, _deadlock: &Deadlock) {}
 }
 
@@ -141,6 +141,9 @@ impl Sleep {
             return self.pause();
         }
         if idle.rounds < sleepy_at.saturating_add(self.policy.rounds_while_sleepy) {
+            if idle.rounds > sleepy_at {
+                self.pause();
+            }
             idle.rounds += 1;
         } else if let Some(announcement) = idle.announcement.take() {
             self.go_to_bed(idle, announcement, latch, around);
@@ -217,7 +220,8 @@ impl Sleep {
         idle.rounds = 0;
     }
 
-    /// New work for anyone: `jobs` jobs were published by a worker. Wakes whom the protocol wants to wake.
+    /// New work for anyone: `jobs` jobs were published by a worker that is active: not between
+    /// [`start_looking`](Self::start_looking) and [`stop_looking`](Self::stop_looking). Wakes whom the protocol wants to wake.
     ///
     /// `queue_was_empty` tells whether these jobs found their queue empty; it is asked only when somebody sleeps.
     ///
@@ -276,8 +280,9 @@ impl Sleep {
 
     /// This worker is about to block in the user's code, at this place. No effect without deadlock detection.
     ///
-    /// `on_deadlock` is called, with the census locked, if that leaves nobody active. It may post work; it must not wait for
-    /// this pool, nor mark its workers: [`assert_not_in_handler`](Self::assert_not_in_handler).
+    /// `on_deadlock` is called, with the census locked, if that leaves nobody active. It must not unwind. It may post work; it must not
+    /// wait for a pool, nor mark workers: [`in_deadlock_handler`](Self::in_deadlock_handler),
+    /// [`assert_may_post`](Self::assert_may_post).
     pub fn mark_blocked(
         &self,
         worker: usize,
@@ -293,7 +298,7 @@ impl Sleep {
     ///
     /// # Panics
     ///
-    /// In this pool's deadlock handler, when the mark is gone.
+    /// In this pool's deadlock handler, when the mark is gone; and if there is no such mark.
     pub fn mark_unblocked(&self, worker: usize, at: &'static Location<'static>) {
         if let Some(detector) = &self.house.detector {
             detector.mark_unblocked(worker, at);
@@ -305,14 +310,14 @@ impl Sleep {
         deadlock::in_handler()
     }
 
-    /// To be asked before this thread waits for the pool.
+    /// To be asked before a thread outside posts work.
     ///
     /// # Panics
     ///
-    /// In this pool's deadlock handler: the census is locked, and whom it would wait for may need it.
-    pub fn assert_not_in_handler(&self) {
+    /// In the deadlock handler of another pool, if this one has one too: both would be locked, in an order that nobody knows.
+    pub fn assert_may_post(&self) {
         if let Some(detector) = &self.house.detector {
-            detector.assert_not_in_handler();
+            detector.assert_not_in_another_handler();
         }
     }
 

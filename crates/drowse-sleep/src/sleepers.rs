@@ -70,7 +70,9 @@ impl Sleepers {
     /// Worker: changed its mind. Harmless if a waker came first.
     pub(crate) fn leave_bed(&self, worker: usize) {
         // ORDERING: relaxed; a waker that still sees COMMITTING stops a worker that is awake anyway.
-        self.beds[worker].store(AWAKE, Ordering::Relaxed);
+        if !mutant::active("sleepers/no-leave-bed") {
+            self.beds[worker].store(AWAKE, Ordering::Relaxed);
+        }
     }
 
     /// Worker: the last step before blocking. False if a waker was quicker.
@@ -92,13 +94,19 @@ impl Sleepers {
         self.beds[worker].wait_while(ASLEEP);
     }
 
+    /// Whether the worker is in bed, as far as can be seen without asking twice: as `claim` looks.
+    pub(crate) fn is_in_bed(&self, worker: usize) -> bool {
+        // ORDERING: as in `claim`.
+        self.beds[worker].load(Ordering::Relaxed) != AWAKE
+    }
+
     /// Waker: takes the worker out of bed. On [`Claim::Asleep`] the caller must call [`wake`](Self::wake).
     #[must_use]
     pub(crate) fn claim(&self, worker: usize) -> Claim {
         let bed = &self.beds[worker];
         loop {
-            // ORDERING: relaxed; look before you swap. What makes a counted sleeper visible here is the
-            // acquire with which the caller read the count or the latch.
+            // ORDERING: relaxed; look before you swap. What makes a sleeper visible here is the acquire with which the
+            // caller read the count, the word or the latch; for a broadcast, its fence.
             let (seen, claim) = match bed.load(Ordering::Relaxed) {
                 ASLEEP => (ASLEEP, Claim::Asleep),
                 COMMITTING if mutant::active("sleepers/claim-ignores-committing") => return Claim::Awake,

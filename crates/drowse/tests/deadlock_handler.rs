@@ -119,7 +119,7 @@ fn it_must_not_wait_for_its_pool() {
                         way(pool, &deadlock.to_string());
                     });
                     come_to_a_stand(&pool);
-                    assert_says(&panics.recv().unwrap(), "wait for the pool");
+                    assert_says(&panics.recv().unwrap(), "wait for a pool");
                     assert_works(&pool);
                     until_all_sleep(&pool);
                     assert_works(&pool);
@@ -181,23 +181,78 @@ fn it_may_have_its_pool_break_the_deadlock() {
     });
 }
 
+/// Whom it would wait for may need its own pool: to wake one of its workers with a result, say.
 #[test]
-fn it_may_wait_for_another_pool() {
+fn it_must_not_wait_for_another_pool() {
     watchdog(|| {
         for protocol in SleepProtocol::ALL {
-            let (other, (sender, sums)) = (common::pool(2), mpsc::channel());
+            let other = common::pool(2);
+            let (pool, panics) = with_handler(protocol, 2, move |_, _| _ = other.join(|| 1, || 2));
+            for _ in 0..20 {
+                come_to_a_stand(&pool);
+                assert_says(&panics.recv().unwrap(), "wait for a pool");
+                until_all_sleep(&pool);
+            }
+            assert_works(&pool);
+        }
+    });
+}
+
+#[test]
+fn it_may_spawn_into_a_pool_without_a_handler() {
+    watchdog(|| {
+        for protocol in SleepProtocol::ALL {
+            let (other, (sender, spawned)) = (common::pool(2), mpsc::channel());
             let sender = Mutex::new(sender);
             let (pool, panics) = with_handler(protocol, 2, move |_, _| {
-                assert_works(&other);
-                let (a, b) = other.join(|| 1, || 2);
-                sender.lock().unwrap().send(a + b).unwrap();
+                let sender = sender.lock().unwrap().clone();
+                other.spawn(move || sender.send(7).unwrap());
             });
             for _ in 0..20 {
                 come_to_a_stand(&pool);
-                assert_eq!(sums.recv(), Ok(3));
+                assert_eq!(spawned.recv(), Ok(7));
                 until_all_sleep(&pool);
             }
             assert!(panics.try_recv().is_err());
+        }
+    });
+}
+
+/// Two handlers that gave each other's pools work would each wait for the lock that the other one holds.
+#[test]
+fn it_must_not_give_work_to_another_pool_with_a_handler() {
+    watchdog(|| {
+        for protocol in SleepProtocol::ALL {
+            let (other, _) = with_handler(protocol, 2, |_, _| ());
+            let given = Arc::clone(&other);
+            let (pool, panics) = with_handler(protocol, 2, move |_, _| given.spawn(|| ()));
+            come_to_a_stand(&pool);
+            assert_says(&panics.recv().unwrap(), "another pool");
+            let injected = other.metrics().total().injected;
+            assert_works(&other);
+            assert!(injected == 0, "it left a job there");
+            assert_works(&pool);
+        }
+    });
+}
+
+/// The thread is a worker, though it does not look like one meanwhile.
+#[test]
+fn it_cannot_become_another_worker() {
+    watchdog(|| {
+        for protocol in SleepProtocol::ALL {
+            let (sender, built) = mpsc::channel();
+            let sender = Mutex::new(sender);
+            let (pool, _panics) = with_handler(protocol, 1, move |_, _| {
+                let builder = ThreadPoolBuilder::new().num_threads(1).use_current_thread();
+                sender
+                    .lock()
+                    .unwrap()
+                    .send(builder.build().map(drop).map_err(|error| error.to_string()))
+                    .unwrap();
+            });
+            come_to_a_stand(&pool);
+            assert!(built.recv().unwrap().is_err());
             assert_works(&pool);
         }
     });

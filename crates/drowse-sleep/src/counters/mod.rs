@@ -2,6 +2,7 @@
 
 use crate::headcount::{Headcount, Snapshot};
 use crate::{Announcement, Committed, House, Posted, Protocol, Reason, Recheck, Retreat};
+use drowse_sync::mutant;
 
 /// Counts of the idle and the sleeping. See the [module](self) for how it works and why.
 ///
@@ -50,8 +51,9 @@ impl Counters {
     /// For how many jobs somebody must be woken.
     fn unattended(&self, posted: &Posted<'_>, now: Snapshot) -> usize {
         let by_count = posted.jobs.saturating_sub(now.awake_idle());
+        let somebody_searches = now.awake_idle() > 0 || mutant::active("counters/queue-judges-alone");
         match self.idleness {
-            Idleness::LocalQueue if posted.by_worker && now.awake_idle() > 0 => {
+            Idleness::LocalQueue if posted.by_worker && somebody_searches => {
                 if posted.queue_was_empty() {
                     0
                 } else {
@@ -64,12 +66,13 @@ impl Counters {
 
     /// How many to wake for so many jobs, of `sleeping` out of `workers`.
     fn wake_size(&self, unattended: usize, sleeping: usize, workers: usize) -> usize {
+        let needed = unattended.min(sleeping);
         match self.wake {
-            WakeSize::PowerOfTwo if unattended > 0 => {
+            WakeSize::PowerOfTwo if needed > 0 => {
                 let awake = workers.saturating_sub(sleeping);
-                ((awake + unattended).next_power_of_two() - awake).min(sleeping)
+                ((awake + needed).next_power_of_two() - awake).min(sleeping)
             }
-            _ => unattended.min(sleeping),
+            _ => needed,
         }
     }
 }
@@ -92,17 +95,17 @@ impl Protocol for Counters {
         Some(Announcement::remember(0))
     }
 
-    fn commit(
+    fn commit<'look>(
         &self,
         house: &House,
         _announcement: Announcement,
-        recheck: Recheck<'_>,
-    ) -> Result<Committed, Retreat> {
+        recheck: Recheck<'look>,
+    ) -> Result<Committed<'look>, Retreat> {
         self.heads(house).commit(|_| true, recheck).ok_or(Retreat::BeforeSleepy)
     }
 
     fn uncommit(&self, house: &House) {
-        self.heads(house).counts.sub_sleeping();
+        self.heads(house).uncommit();
     }
 
     fn stop_looking(&self, house: &House, work_visible: &dyn Fn() -> bool) {
@@ -149,5 +152,6 @@ mod tests {
         let ones = Counters::default();
         assert_eq!(ones.wake_size(1, 11, 16), 1);
         assert_eq!(ones.wake_size(30, 11, 16), 11);
+        assert_eq!(blocks.wake_size(usize::MAX, 11, 16), 11);
     }
 }

@@ -7,7 +7,7 @@ use drowse_sync::mutant;
 const THREAD_BITS: u32 = 16;
 const THREAD_MASK: u64 = (1 << THREAD_BITS) - 1;
 /// The most workers that a pool can have. Half of what can be counted: a sleeper that wakes and sleeps again before its waker
-/// has un-counted it is counted twice for a moment.
+/// has un-counted it is counted once more for a moment, once for each such waker.
 pub const MAX_WORKERS: usize = THREAD_MASK as usize / 2;
 
 const JEC_SHIFT: u32 = 16;
@@ -93,7 +93,7 @@ impl Snapshot {
 impl Counts<'_> {
     pub(crate) fn load(&self) -> Snapshot {
         // ORDERING: acquire pairs with the release of `try_add_sleeping`: whoever sees a sleeper counted
-        // finds its bed made. The post's fence comes before this load, in the caller.
+        // finds its bed made. (Between a post and a sleeper the fences see to that as well; here it costs nothing.)
         Snapshot(self.word.load(Ordering::Acquire))
     }
 
@@ -109,8 +109,11 @@ impl Counts<'_> {
 
     /// A worker stops searching. Returns the counts without it.
     pub(crate) fn sub_inactive(&self) -> Snapshot {
-        // ORDERING: acquire, as in `load`: the caller may go on to look for sleepers.
-        let old = Snapshot(self.word.fetch_sub(ONE_INACTIVE, Ordering::Acquire));
+        // ORDERING: acquire pairs with the release of `add_inactive`, as in `try_add_sleeping`; and with that of the sleepers, whose
+        // beds the caller may go on to look for.
+        let relaxed = mutant::active_in(self.protocol, "stop-relaxed");
+        let ordering = if relaxed { Ordering::Relaxed } else { Ordering::Acquire };
+        let old = Snapshot(self.word.fetch_sub(ONE_INACTIVE, ordering));
         debug_assert!(old.inactive() > 0, "{old:?}");
         Snapshot(old.0 - ONE_INACTIVE)
     }

@@ -45,7 +45,7 @@ impl<'a> Headcount<'a> {
             // ORDERING: pairs with the fence of a post. Either that post saw us gone from the idle, and woke somebody,
             // or we see its job now.
             if !mutant::active_in(self.protocol, "no-baton-fence") {
-                self.house.fence_against_posts(others_active);
+                self.fence_against_posts(others_active);
             }
             work_visible()
         };
@@ -56,25 +56,37 @@ impl<'a> Headcount<'a> {
     }
 
     /// Counts the worker as sleeping if `allowed`, and looks again. `None` if it must not sleep.
-    pub(crate) fn commit(
+    pub(crate) fn commit<'look>(
         &self,
         allowed: impl Fn(Snapshot) -> bool,
-        recheck: Recheck<'_>,
-    ) -> Option<Committed> {
+        recheck: Recheck<'look>,
+    ) -> Option<Committed<'look>> {
         let now = self.counts.try_add_sleeping(allowed)?;
         // ORDERING: pairs with the fence of a post. Either that post sees us counted, or we see its job. A worker that
         // the counts show inactive must change them before it can post, and will see us there; what it pushed
         // before it became inactive we have acquired with them.
         if !mutant::active_in(self.protocol, "no-sleep-fence") {
-            self.house.fence_against_posts(self.active(now) > 0);
+            self.fence_against_posts(self.active(now) > 0);
         }
         // WAKE: whoever posts from now on sees us counted and finds our bed made. What was posted before is in sight,
         // unless somebody has taken it.
         let committed = recheck.nothing_to_do();
-        if committed.is_none() {
+        if committed.is_none() && !mutant::active_in(self.protocol, "stays-counted") {
             self.counts.sub_sleeping();
         }
         committed
+    }
+
+    /// A worker that has committed, and was taken out of bed before it slept.
+    pub(crate) fn uncommit(&self) {
+        if !mutant::active_in(self.protocol, "no-uncommit") {
+            self.counts.sub_sleeping();
+        }
+    }
+
+    fn fence_against_posts(&self, others_active: bool) {
+        self.house
+            .fence_against_posts(others_active && !mutant::active_in(self.protocol, "fence-always-full"));
     }
 
     /// Workers that run jobs.
@@ -96,7 +108,7 @@ impl<'a> Headcount<'a> {
 
     /// Wakes everyone who sleeps.
     pub(crate) fn wake_all(&self, reason: Reason) {
-        self.house.wake_all(reason, || self.uncount());
+        self.house.wake_all_if(|| true, reason, || self.uncount());
     }
 
     /// Wakes this worker if it sleeps. True if it did, or was about to.

@@ -57,19 +57,19 @@ impl Protocol for Jec {
         Some(Announcement::remember(now.jobs_event().to_bits()))
     }
 
-    fn commit(
+    fn commit<'look>(
         &self,
         house: &House,
         announcement: Announcement,
-        recheck: Recheck<'_>,
-    ) -> Result<Committed, Retreat> {
+        recheck: Recheck<'look>,
+    ) -> Result<Committed<'look>, Retreat> {
         let remembered = JobsEvent::from_bits(announcement.remembered());
         let no_news = |now: Snapshot| now.jobs_event() == remembered || mutant::active("jec/no-jec-check");
         self.heads(house).commit(no_news, recheck).ok_or(Retreat::BeforeSleepy)
     }
 
     fn uncommit(&self, house: &House) {
-        self.heads(house).counts.sub_sleeping();
+        self.heads(house).uncommit();
     }
 
     fn stop_looking(&self, house: &House, work_visible: &dyn Fn() -> bool) {

@@ -3,7 +3,7 @@
 mod state;
 
 use crate::{Announcement, Committed, House, Posted, Protocol, Reason, Recheck, Retreat};
-use drowse_sync::{full_fence, heavy_fence, mutant};
+use drowse_sync::{full_fence, mutant};
 use state::State;
 
 /// One sleepy worker at a time. See the [module](self) for how it works and why.
@@ -19,11 +19,17 @@ impl Sleepy {
         if state.is_quiet() {
             return;
         }
-        // WAKE: a sleepy worker finds that it is not the sleepy one any more, and does not sleep.
-        if state.clear() && !mutant::active("sleepy/tickle-leaves-sleepers") {
-            // WAKE: the bit was set, so some sleep, or are about to; each has made its bed before it set the bit.
-            house.wake_all(reason, || {});
+        // WAKE: a sleepy worker finds that it is not the sleepy one any more, and does not sleep. If the bit was set, some sleep, or are
+        // about to; each has made its bed before it set the bit. Where there is a census they are all awake to it in the same step in which
+        // the word says so, and with it to those who will therefore not tickle again.
+        if mutant::active("sleepy/clear-uncounted") {
+            if state.clear() {
+                house.wake_all_if(|| true, reason, || {});
+            }
+            return;
         }
+        let somebody_sleeps = || state.clear() && !mutant::active("sleepy/tickle-leaves-sleepers");
+        house.wake_all_if(somebody_sleeps, reason, || {});
     }
 }
 
@@ -42,7 +48,7 @@ impl Protocol for Sleepy {
         // ORDERING: pairs with the fence of whoever has news. Either it sees us sleepy after its fence, or we see its news after
         // ours. Heavy, since workers that post execute a light one, and the word does not say whether any is active.
         if !mutant::active("sleepy/no-announce-fence") {
-            heavy_fence();
+            house.fence_against_posts(!mutant::active("sleepy/announce-fence-full"));
         }
         Some(announced)
     }
@@ -53,12 +59,12 @@ impl Protocol for Sleepy {
         }
     }
 
-    fn commit(
+    fn commit<'look>(
         &self,
         house: &House,
         announcement: Announcement,
-        recheck: Recheck<'_>,
-    ) -> Result<Committed, Retreat> {
+        recheck: Recheck<'look>,
+    ) -> Result<Committed<'look>, Retreat> {
         let state = State::of(house);
         // WAKE: news older than our announcement are in sight now; younger ones have tickled, and the next step fails.
         let Some(committed) = recheck.nothing_to_do() else {

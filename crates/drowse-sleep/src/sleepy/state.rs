@@ -52,6 +52,10 @@ impl<'a> State<'a> {
     /// The sleepy worker is not sleepy any more. It does not matter if it was tickled first.
     pub(super) fn wake_up(self, announcement: Announcement) {
         let sleepy = announcement.remembered();
+        if mutant::active("sleepy/wake-up-overwrites") {
+            // ORDERING: immaterial, a mutant.
+            return self.word.store(sleepy & ASLEEP, Ordering::Relaxed);
+        }
         let _ = self.step(sleepy, sleepy & ASLEEP, Ordering::Relaxed);
     }
 
@@ -74,7 +78,8 @@ impl<'a> State<'a> {
     pub(super) fn clear(self) -> bool {
         // ORDERING: acquire pairs with the release of `fall_asleep`. Those that fell asleep before the last one are in its
         // release sequence: every change of the word is a read-modify-write.
-        self.word.swap(0, Ordering::Acquire) & ASLEEP != 0
+        let relaxed = mutant::active("sleepy/clear-relaxed");
+        self.word.swap(0, if relaxed { Ordering::Relaxed } else { Ordering::Acquire }) & ASLEEP != 0
     }
 
     fn step(self, from: u64, to: u64, ordering: Ordering) -> bool {

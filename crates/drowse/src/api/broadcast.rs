@@ -108,7 +108,7 @@ where
     OP: Fn(BroadcastContext<'_>) -> R + Sync,
     R: Send,
 {
-    registry.sleep.assert_not_in_handler();
+    Registry::assert_may_wait();
     let run = |_migrated| BroadcastContext::with(&op);
     // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
     let waiter = unsafe { WorkerThread::current().as_ref() };

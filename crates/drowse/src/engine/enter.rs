@@ -45,7 +45,7 @@ impl Registry {
         OP: FnOnce(&WorkerThread, bool) -> R + Send,
         R: Send,
     {
-        self.sleep.assert_not_in_handler();
+        Self::assert_may_wait();
         with_lock_latch(|latch| {
             let job = StackJob::new(|migrated| on_this_worker(op, migrated), LatchRef::new(latch));
             // SAFETY: we wait for the job right here, so it outlives its execution; `OP` and `R` are `Send`.

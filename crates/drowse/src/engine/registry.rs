@@ -134,18 +134,31 @@ impl Registry {
         }
     }
 
-    /// The thread that calls this is going to run: it takes up a place.
+    /// The thread that calls this is going to run: it takes up a place. A worker that calls this is inactive: it must not push as
+    /// one, so the handler runs as on a thread outside.
     pub(super) fn acquire_thread(&self) {
         if let Some(acquire) = &self.handlers.acquire_thread {
-            self.catch_unwind(acquire);
+            WorkerThread::outside(|| self.catch_unwind(acquire));
         }
     }
 
-    /// The thread that calls this is going to block: its place is free.
+    /// The thread that calls this is going to block: its place is free. As with [`acquire_thread`](Self::acquire_thread).
     pub(super) fn release_thread(&self) {
         if let Some(release) = &self.handlers.release_thread {
-            self.catch_unwind(release);
+            WorkerThread::outside(|| self.catch_unwind(release));
         }
+    }
+
+    /// To be asked before a thread outside waits for workers, and before it gives them anything.
+    ///
+    /// # Panics
+    ///
+    /// In a deadlock handler: a pool is locked, and whom it would wait for may need it, in whichever pool.
+    pub(crate) fn assert_may_wait() {
+        assert!(
+            !Sleep::in_deadlock_handler(),
+            "a deadlock handler runs while its pool is locked, so it must not wait for a pool: let a thread outside do that"
+        );
     }
 
     /// Waits, on a thread that is no worker: its place is free meanwhile.

@@ -221,6 +221,96 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "jec::the_alarm_is_raised_once_the_other_sleeps",
         "the lock that makes the claim of a sleeper and its count one step",
     ),
+    loom(
+        "counters/fence-always-full",
+        "loom_local",
+        "counters::a_sleeper_runs_a_job_that_its_poster_never_takes_back",
+        "the difference between a full and a heavy fence",
+    ),
+    loom(
+        "counters/no-uncommit",
+        "loom_broadcast",
+        "counters::a_worker_runs_the_job_left_for_it",
+        "the end of being counted, of a worker that was stopped",
+    ),
+    loom(
+        "counters/stays-counted",
+        "loom_broadcast",
+        "counters::a_worker_runs_the_job_left_for_it",
+        "the end of being counted, of a worker that found something at the last look",
+    ),
+    loom(
+        "counters/stop-relaxed",
+        "loom_baton",
+        "counters::a_searcher_sees_the_second_job_from_outside",
+        "the acquire of a worker that stops searching",
+    ),
+    loom(
+        "jec/fence-always-full",
+        "loom_local",
+        "jec::a_sleeper_runs_a_job_that_its_poster_never_takes_back",
+        "the difference between a full and a heavy fence",
+    ),
+    loom(
+        "jec/no-uncommit",
+        "loom_broadcast",
+        "jec::a_worker_runs_the_job_left_for_it",
+        "the end of being counted, of a worker that was stopped",
+    ),
+    loom(
+        "jec/stays-counted",
+        "loom_broadcast",
+        "jec::a_worker_runs_the_job_left_for_it",
+        "the end of being counted, of a worker that found something at the last look",
+    ),
+    loom(
+        "jec/stop-relaxed",
+        "loom_baton",
+        "jec::a_searcher_sees_the_second_job_from_outside",
+        "the acquire of a worker that stops searching",
+    ),
+    loom(
+        "counters/queue-judges-alone",
+        "loom_local",
+        "counters_explored::a_sleeper_runs_a_job_that_its_poster_never_takes_back",
+        "the last word of the count where a queue is judged by",
+    ),
+    loom(
+        "sleepy/announce-fence-full",
+        "loom_local",
+        "sleepy::a_sleeper_runs_a_job_that_its_poster_never_takes_back",
+        "the difference between a full and a heavy fence",
+    ),
+    loom(
+        "sleepy/clear-relaxed",
+        "loom_broadcast",
+        "sleepy::a_worker_runs_the_job_left_for_it",
+        "the acquire of a tickle",
+    ),
+    loom(
+        "sleepy/wake-up-overwrites",
+        "loom_inject",
+        "sleepy::one_worker_runs_two_injected_jobs",
+        "the look whether it was tickled, where a worker stops being sleepy",
+    ),
+    loom(
+        "sleepers/no-leave-bed",
+        "loom_baton",
+        "jec::a_searcher_whose_latch_is_set_passes_the_baton",
+        "the way out of bed of a worker that changed its mind",
+    ),
+    loom(
+        "latch/no-wake-up",
+        "loom_baton",
+        "jec::a_searcher_sees_the_second_job_from_outside",
+        "the news to the latch that its owner is awake again",
+    ),
+    loom(
+        "detector/commit-unlocked",
+        "loom_deadlock",
+        "jec::there_is_no_alarm_while_the_other_is_being_woken",
+        "the lock that makes falling asleep and being counted so one step",
+    ),
 ];
 
 const fn loom(

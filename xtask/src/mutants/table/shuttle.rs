@@ -74,4 +74,18 @@ pub(super) const MUTANTS: &[Mutant] = &[
         model: "jec::the_alarm_rings_when_one_is_blocked_and_the_other_sleeps",
         removes: "the look for a deadlock where a worker falls asleep",
     },
+    Mutant {
+        name: "detector/wake-one-by-one",
+        backend: Backend::Shuttle,
+        binary: "shuttle_deadlock",
+        model: "sleepy::the_alarm_is_silent_while_somebody_is_being_woken",
+        removes: "the one step in which all become active that are woken together",
+    },
+    Mutant {
+        name: "sleepy/clear-uncounted",
+        backend: Backend::Shuttle,
+        binary: "shuttle_deadlock",
+        model: "sleepy::the_alarm_is_silent_while_somebody_is_being_woken",
+        removes: "the one step in which the word is cleared and the census told",
+    },
 ];

@@ -9,7 +9,7 @@ use super::spawner::{CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadSpawn};
 use super::{current_thread_index, max_num_threads};
 use crate::engine::{Handlers, Registry, StartPlan, set_global_registry};
 use crate::unwind;
-use drowse_sleep::{Policy, SleepProtocol};
+use drowse_sleep::{Policy, Sleep, SleepProtocol};
 use drowse_sync::Arc;
 use std::any::Any;
 use std::fmt;
@@ -152,7 +152,9 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     }
 
     pub(crate) fn build_registry(self) -> Result<Arc<Registry>, ThreadPoolBuildError> {
-        if self.use_current_thread && current_thread_index().is_some() {
+        // In a deadlock handler a worker does not look like one, but it is.
+        let is_worker = current_thread_index().is_some() || Sleep::in_deadlock_handler();
+        if self.use_current_thread && is_worker {
             return Err(ThreadPoolBuildError::new(BuildErrorKind::CurrentThreadAlreadyInPool));
         }
         let num_threads = if self.num_threads == 0 { default_num_threads() } else { self.num_threads };
@@ -237,7 +239,7 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets who hears of panics that nobody waits for: those of [`spawn`](crate::spawn())ed jobs and of the start and exit
+    /// Sets who hears of panics that nobody waits for: those of [`spawn`](crate::spawn())ed jobs and of the other
     /// handlers. Without one, such a panic aborts the process; so does a panic of this handler.
     ///
     /// ```

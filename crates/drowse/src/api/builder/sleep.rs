@@ -41,14 +41,17 @@ impl<S> ThreadPoolBuilder<S> {
     ///
     /// The handler runs on the worker that was the last one active, before it sleeps or blocks, **with the pool's
     /// count of workers locked**. That way what it is told is true until it returns: nobody can be woken or unblocked
-    /// behind its back, and it is called once each time that the pool comes to a stand. For the same reason it must not mark
-    /// workers, nor wait for this pool (`install`, `join`, `scope`, `broadcast`): whom it waits for may need the lock, so it
-    /// gets a panic that says so instead of waiting for itself. Let it tell a thread outside the pool, and let that one break the
-    /// deadlock. It may [`spawn`](crate::ThreadPool::spawn) into the pool, and use other pools, but not wait for one whose jobs use this
-    /// pool; the thread counts as no worker meanwhile. A panic of the handler goes to the [panic handler](Self::panic_handler).
+    /// behind its back. It is called each time that the pool comes to a stand: again, if somebody was woken in between and slept again.
+    ///
+    /// For the same reason it must not mark workers, nor wait for a pool, this one or another (`install`, `join`, `scope`, `broadcast`):
+    /// whom it waits for may need the lock. Nor may it give work to another pool that has a deadlock handler, which might be about to
+    /// do the same the other way round. It gets a panic that says so, instead of waiting for itself. Let it tell a thread outside the pool, and
+    /// let that one break the deadlock. What it may do is [`spawn`](crate::ThreadPool::spawn) into its own pool. The thread counts as no
+    /// worker meanwhile. A panic of the handler goes to the [panic handler](Self::panic_handler), which then runs under the same rules.
     ///
     /// Only the workers of this pool are counted. If a thread outside, or a worker of another pool, is about to give this one work or to
-    /// unblock somebody, that does not keep the alarm from being raised.
+    /// unblock somebody, that does not keep the alarm from being raised. A thread that was [taken over](Self::use_current_thread) counts as
+    /// active whenever it does not sleep in drowse.
     ///
     /// ```
     /// use std::sync::Mutex;
@@ -81,8 +84,12 @@ impl<S> ThreadPoolBuilder<S> {
     }
 
     /// Sets what a thread calls when it is about to run in the pool: each worker as it starts and whenever it was woken, and a
-    /// thread outside once a worker has done for it what it waited for. The counterpart of
-    /// [`release_thread_handler`](Self::release_thread_handler).
+    /// thread outside once workers have done for it what it waited for. The counterpart of
+    /// [`release_thread_handler`](Self::release_thread_handler). (A thread that was [taken over](Self::use_current_thread) runs already:
+    /// it calls this when it is woken, not as it starts.)
+    ///
+    /// The thread counts as no worker meanwhile. The handler must not wait for this pool, which waits for it; its panics go to the
+    /// [panic handler](Self::panic_handler).
     ///
     /// It may block, and so limit how many threads of the process run at once, across pools and processes: a token of
     /// `make`'s job server is taken here.

@@ -25,7 +25,7 @@ pub(super) struct ScopeBase<'scope> {
 impl<'scope> ScopeBase<'scope> {
     /// A scope whose jobs run in `registry`, and whose end `owner` waits for (`None`: a thread that is no worker).
     pub(super) fn new(owner: Option<&WorkerThread>, registry: Arc<Registry>) -> Self {
-        registry.sleep.assert_not_in_handler();
+        Registry::assert_may_wait();
         Self {
             registry,
             panic: AtomicPtr::new(ptr::null_mut()),
