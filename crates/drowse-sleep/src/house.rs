@@ -3,9 +3,9 @@
 use crate::deadlock::Detector;
 use crate::meter::{Meter, SleepMetrics};
 use crate::sleepers::{Claim, Sleepers};
-use crate::{ATTENTION, Committed, Deadlock, Reason};
+use crate::{ATTENTION, Committed, Deadlock, Observer, Reason};
 use drowse_sync::atomic::{AtomicU64, Ordering};
-use drowse_sync::{CachePadded, full_fence, heavy_fence, mutant};
+use drowse_sync::{Arc, CachePadded, full_fence, heavy_fence, mutant};
 
 /// The house in which the workers of one pool sleep: one word for the protocol, one bed and one meter a worker.
 ///
@@ -16,15 +16,17 @@ pub struct House {
     pub(crate) sleepers: Sleepers,
     pub(crate) meters: Box<[CachePadded<Meter>]>,
     pub(crate) detector: Option<Detector>,
+    pub(crate) observer: Option<Arc<dyn Observer>>,
 }
 
 impl House {
-    pub(crate) fn new(workers: usize, detect_deadlocks: bool) -> Self {
+    pub(crate) fn new(workers: usize) -> Self {
         Self {
             word: CachePadded::new(AtomicU64::new(0)),
             sleepers: Sleepers::new(workers),
             meters: (0..workers).map(|_| CachePadded::new(Meter::default())).collect(),
-            detector: detect_deadlocks.then(|| Detector::new(workers)),
+            detector: None,
+            observer: None,
         }
     }
 
@@ -113,6 +115,7 @@ impl House {
             Claim::Asleep => {
                 uncount();
                 self.meters[worker].count_wake(reason);
+                self.observe(|observer| observer.wake(worker, reason));
                 // WAKE: the worker is ours since the claim; nobody else will wake it.
                 self.sleepers.wake(worker);
                 true
@@ -130,6 +133,13 @@ impl House {
         match &self.detector {
             None => self.sleepers.commit(worker),
             Some(detector) => detector.fall_asleep(worker, || self.sleepers.commit(worker), on_deadlock),
+        }
+    }
+
+    /// Tells the observer, if there is one.
+    pub(crate) fn observe(&self, tell: impl FnOnce(&dyn Observer)) {
+        if let Some(observer) = &self.observer {
+            tell(&**observer);
         }
     }
 

@@ -76,7 +76,8 @@
 //! # What can be seen
 //!
 //! [`SleepMetrics`] tells how often each worker slept and for how long, how often it was woken and for which [`Reason`], and how often for
-//! nothing. Counting is off the hot path: it happens where a thread blocks or is woken.
+//! nothing. Counting is off the hot path: it happens where a thread blocks or is woken. An [`Observer`] is told of each step as it
+//! happens.
 //!
 //! # When nobody is left
 //!
@@ -136,6 +137,7 @@ mod house;
 pub mod jec;
 mod latch_word;
 mod meter;
+mod observer;
 mod policy;
 mod reason;
 mod sleep;
@@ -151,6 +153,7 @@ pub use house::House;
 pub use jec::Jec;
 pub use latch_word::LatchWord;
 pub use meter::SleepMetrics;
+pub use observer::Observer;
 pub use policy::Policy;
 pub use reason::Reason;
 pub use sleep::{Idle, Sleep, Surroundings};

@@ -1,11 +1,11 @@
 //! The skeleton of every sleep: search, announce, look again, commit, block.
 
-use crate::deadlock;
+use crate::deadlock::{self, Detector};
 use crate::house::House;
 use crate::meter::SleepMetrics;
-use crate::{Announcement, Deadlock, LatchWord, MAX_WORKERS, Policy, Posted, Protocol, Reason, Recheck};
-use crate::{Retreat, SleepProtocol};
-use drowse_sync::{Stopwatch, full_fence, hint, light_fence, mutant};
+use crate::{Announcement, Deadlock, LatchWord, MAX_WORKERS, Observer, Policy, Posted, Protocol, Reason};
+use crate::{Recheck, Retreat, SleepProtocol};
+use drowse_sync::{Arc, Stopwatch, full_fence, hint, light_fence, mutant};
 use std::panic::Location;
 
 /// The sleep of the workers of one pool.
@@ -77,13 +77,21 @@ impl Sleep {
     pub fn with(workers: usize, protocol: Box<dyn Protocol>, policy: Policy) -> Self {
         assert!(workers <= MAX_WORKERS, "a pool has at most {MAX_WORKERS} workers, {workers} were asked for");
         let (name, tells_latch) = (protocol.name(), protocol.tells_latch());
-        Self { house: House::new(workers, false), protocol, policy, name, tells_latch }
+        Self { house: House::new(workers), protocol, policy, name, tells_latch }
     }
 
     /// The same, with a census of who is active, asleep and blocked, so that a [`Deadlock`] is noticed.
     #[must_use]
-    pub fn with_deadlock_detection(self) -> Self {
-        Self { house: House::new(self.house.workers(), true), ..self }
+    pub fn with_deadlock_detection(mut self) -> Self {
+        self.house.detector = Some(Detector::new(self.house.workers()));
+        self
+    }
+
+    /// The same, with somebody who is told of each step.
+    #[must_use]
+    pub fn with_observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.house.observer = Some(observer);
+        self
     }
 
     /// The name of the protocol.
@@ -110,6 +118,7 @@ impl Sleep {
     /// The worker found nothing in its own queue and begins to search elsewhere.
     pub fn start_looking(&self, worker: usize) -> Idle {
         self.protocol.start_looking(&self.house);
+        self.house.observe(|observer| observer.idle(worker));
         Idle { worker, rounds: 0, announcement: None, woken: false }
     }
 
@@ -121,6 +130,7 @@ impl Sleep {
             self.protocol.cancel(&self.house, announcement);
         }
         self.protocol.stop_looking(&self.house, &work_visible);
+        self.house.observe(|observer| observer.active(idle.worker));
     }
 
     /// The worker searched everywhere and found nothing. Pauses, gets sleepy, or sleeps until woken.
@@ -134,6 +144,9 @@ impl Sleep {
         }
         if idle.announcement.is_none() {
             idle.announcement = self.protocol.announce(&self.house, idle.worker);
+            if idle.announcement.is_some() {
+                self.house.observe(|observer| observer.sleepy(idle.worker));
+            }
         }
         if idle.announcement.is_none() {
             // Another worker stands in the way, for a moment. Whatever the policy, let it get on.
@@ -211,11 +224,13 @@ impl Sleep {
         if idle.woken {
             meter.fruitless.add_mine(1);
         }
+        self.house.observe(|observer| observer.asleep(idle.worker));
         around.before_sleep();
         let watch = Stopwatch::start();
         self.house.sleepers.sleep(idle.worker);
         meter.parked.add_mine(u64::try_from(watch.elapsed().as_nanos()).unwrap_or(u64::MAX));
         around.after_sleep();
+        self.house.observe(|observer| observer.awake(idle.worker));
         idle.woken = true;
         idle.rounds = 0;
     }

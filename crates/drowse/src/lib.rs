@@ -27,7 +27,7 @@
 //! | run a closure on each worker | [`broadcast`], [`spawn_broadcast`] |
 //! | help others while waiting for something of your own | [`yield_now`], [`yield_local`] |
 //! | have a pool of your own | [`ThreadPoolBuilder`], [`ThreadPool`] |
-//! | choose how idle workers sleep, and see what they did | [`ThreadPoolBuilder::sleep_protocol`], [`ThreadPool::metrics`] |
+//! | choose how idle workers sleep, and see what they did | [`ThreadPoolBuilder::sleep_protocol`], [`ThreadPool::metrics`], [`Trace`] |
 //! | hear when every worker is stuck | [`ThreadPoolBuilder::deadlock_handler`], [`mark_blocked`] |
 //! | know where you are | [`current_thread_index`], [`current_num_threads`], [`current_thread_has_pending_tasks`] |
 //!
@@ -56,6 +56,7 @@ mod engine;
 mod job;
 mod latch;
 mod metrics;
+mod trace;
 mod unwind;
 
 pub use api::{
@@ -86,6 +87,7 @@ pub use drowse_sleep::{
     WakeSize,
 };
 pub use metrics::{Metrics, WorkerMetrics};
+pub use trace::{Trace, TraceEvent, TraceRecord};
 
 #[cfg(any(drowse_loom, drowse_shuttle))]
 #[doc(hidden)]

@@ -1,5 +1,6 @@
 //! Workers that block in the user's code.
 
+use crate::TraceEvent;
 use crate::engine::{Registry, WorkerThread};
 use drowse_sleep::Sleep;
 use drowse_sync::Arc;
@@ -60,6 +61,7 @@ pub fn mark_blocked() -> Blocked {
     let worker = unsafe { WorkerThread::current().as_ref() };
     let place = worker.map(|worker| {
         let registry = Arc::clone(worker.registry());
+        registry.record(TraceEvent::Blocked);
         registry.sleep.mark_blocked(worker.index(), at, &|deadlock| registry.handle_deadlock(deadlock));
         Place { registry, index: worker.index() }
     });
@@ -100,6 +102,7 @@ struct Place {
 impl Drop for Blocked {
     fn drop(&mut self) {
         if let Some(place) = &self.place {
+            place.registry.record(TraceEvent::Unblocked { worker: place.index });
             place.registry.sleep.mark_unblocked(place.index, self.at);
         }
     }

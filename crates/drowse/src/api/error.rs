@@ -21,6 +21,7 @@ pub struct ThreadPoolBuildError {
 pub(crate) enum BuildErrorKind {
     GlobalPoolAlreadyInitialized,
     CurrentThreadAlreadyInPool,
+    TraceInUse,
     Io(io::Error),
 }
 
@@ -38,6 +39,9 @@ impl fmt::Display for ThreadPoolBuildError {
             }
             BuildErrorKind::CurrentThreadAlreadyInPool => {
                 "the current thread is already part of a thread pool, and can be part of one only"
+            }
+            BuildErrorKind::TraceInUse => {
+                "the trace is already that of another thread pool: make a new one for each"
             }
             BuildErrorKind::Io(error) => {
                 return write!(

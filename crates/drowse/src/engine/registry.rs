@@ -8,6 +8,7 @@ use crate::job::{JobFifo, JobHeader, JobRef};
 use crate::latch::{LockLatch, OnceLatch};
 use crate::metrics::{Metrics, WorkMeter};
 use crate::unwind::{self, AbortIfPanic, Payload};
+use crate::{Trace, TraceEvent};
 use drowse_sleep::{Deadlock, Sleep};
 use drowse_sync::atomic::AtomicUsize;
 use drowse_sync::{Arc, CachePadded, Queue};
@@ -25,6 +26,7 @@ pub(crate) struct Registry {
     pub(super) reasons_to_live: AtomicUsize,
     /// Workers take the oldest of their own jobs, not the newest, where they are free to choose.
     pub(super) oldest_first: bool,
+    trace: Option<Trace>,
     pub(super) handlers: Handlers,
 }
 
@@ -67,6 +69,7 @@ impl Registry {
         stealers: Vec<Stealer<JobHeader>>,
         sleep: Sleep,
         oldest_first: bool,
+        trace: Option<Trace>,
         handlers: Handlers,
     ) -> Arc<Self> {
         let threads: Box<[ThreadInfo]> = stealers
@@ -86,6 +89,7 @@ impl Registry {
             injector: CachePadded::new(Queue::new()),
             reasons_to_live: AtomicUsize::new(1),
             oldest_first,
+            trace,
             handlers,
         })
     }
@@ -131,6 +135,17 @@ impl Registry {
         Metrics {
             protocol: self.sleep.protocol(),
             workers: self.threads.iter().enumerate().map(read).collect(),
+        }
+    }
+
+    pub(crate) fn trace(&self) -> Option<&Trace> {
+        self.trace.as_ref()
+    }
+
+    /// Records what the calling thread does, if anybody wants to know.
+    pub(crate) fn record(&self, what: TraceEvent) {
+        if let Some(trace) = &self.trace {
+            trace.record(what);
         }
     }
 

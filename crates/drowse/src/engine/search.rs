@@ -1,6 +1,7 @@
 //! Where a worker looks for jobs.
 
 use super::worker::WorkerThread;
+use crate::TraceEvent;
 use crate::deque::{Steal, Stealer};
 use crate::job::{JobHeader, JobRef};
 use std::ptr::NonNull;
@@ -45,6 +46,7 @@ impl WorkerThread {
         let job = self.registry.injector.pop();
         if job.is_some() {
             self.meter().injected.add_mine(1);
+            self.registry.record(TraceEvent::TookInjected);
         }
         job
     }
@@ -58,11 +60,11 @@ impl WorkerThread {
         loop {
             let mut lost_a_race = false;
             let start = self.rng.below(threads.len());
-            let (before, after) = threads.split_at(start);
-            for victim in after.iter().chain(before) {
-                match victim.stealer.steal() {
+            for victim in (start..threads.len()).chain(0..start) {
+                match threads[victim].stealer.steal() {
                     Steal::Success(word) => {
                         self.meter().steals.add_mine(1);
+                        self.registry.record(TraceEvent::Stole { from: victim });
                         // SAFETY: what is in a deque was put there by `push`, and has left it now.
                         return Some(unsafe { JobRef::from_word(word) });
                     }

@@ -2,6 +2,7 @@
 
 use super::registry::{Handlers, Registry};
 use super::worker::WorkerThread;
+use crate::Trace;
 use crate::deque::{self, Owner};
 use crate::job::JobHeader;
 use crate::latch::{Latch, LockLatch};
@@ -22,6 +23,7 @@ pub(crate) struct StartPlan<'a, E> {
     pub(crate) protocol: SleepProtocol,
     pub(crate) policy: Policy,
     pub(crate) oldest_first: bool,
+    pub(crate) trace: Option<Trace>,
     pub(crate) handlers: Handlers,
     /// Starts a thread that calls [`run_worker`] with these parts.
     pub(crate) spawn: &'a mut dyn FnMut(ThreadBuilderParts) -> Result<(), E>,
@@ -43,7 +45,10 @@ impl<E> StartPlan<'_, E> {
         if self.handlers.deadlock.is_some() {
             sleep = sleep.with_deadlock_detection();
         }
-        let registry = Registry::new(stealers, sleep, self.oldest_first, self.handlers);
+        if let Some(trace) = &self.trace {
+            sleep = sleep.with_observer(Arc::new(trace.clone()));
+        }
+        let registry = Registry::new(stealers, sleep, self.oldest_first, self.trace, self.handlers);
         // If a thread cannot be started, those that were end again.
         let unfinished = Unfinished(&registry);
         for (index, deque) in owners.into_iter().enumerate() {

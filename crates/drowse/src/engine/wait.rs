@@ -1,6 +1,7 @@
 //! What a worker does until a latch is set: it helps, searches, and sleeps.
 
 use super::worker::WorkerThread;
+use crate::TraceEvent;
 use crate::job::JobRef;
 use crate::unwind::AbortIfPanic;
 use drowse_sleep::{Deadlock, LatchWord, Surroundings};
@@ -48,8 +49,10 @@ impl WorkerThread {
         // there is more than what we found.
         sleep.stop_looking(idle, || self.registry.work_visible());
         if let Some(job) = found {
+            self.registry.record(TraceEvent::Begin);
             // SAFETY: taken from a queue just now.
             unsafe { self.execute(job) };
+            self.registry.record(TraceEvent::End);
         }
     }
 

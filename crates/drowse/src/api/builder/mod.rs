@@ -7,6 +7,7 @@ use super::error::{BuildErrorKind, ThreadPoolBuildError};
 use super::pool::ThreadPool;
 use super::spawner::{CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadSpawn};
 use super::{current_thread_index, max_num_threads};
+use crate::Trace;
 use crate::engine::{Handlers, Registry, StartPlan, set_global_registry};
 use crate::unwind;
 use drowse_sleep::{Policy, Sleep, SleepProtocol};
@@ -36,6 +37,7 @@ pub struct ThreadPoolBuilder<S = DefaultSpawn> {
     sleep_protocol: Option<SleepProtocol>,
     sleep_policy: Policy,
     oldest_first: bool,
+    trace: Option<Trace>,
     handlers: Handlers,
     spawner: S,
 }
@@ -56,6 +58,7 @@ impl ThreadPoolBuilder {
             sleep_protocol: None,
             sleep_policy: Policy::default(),
             oldest_first: false,
+            trace: None,
             handlers: Handlers::default(),
             spawner: DefaultSpawn,
         }
@@ -123,7 +126,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     /// # Errors
     ///
     /// If a thread cannot be started, or [`use_current_thread`](Self::use_current_thread) was chosen on a
-    /// thread that is a worker already.
+    /// thread that is a worker already, or the [trace](Self::trace) is that of another pool.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
@@ -159,6 +162,9 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         }
         let num_threads = if self.num_threads == 0 { default_num_threads() } else { self.num_threads };
         let num_threads = num_threads.min(max_num_threads());
+        if self.trace.as_ref().is_some_and(|trace| !trace.attach(num_threads)) {
+            return Err(ThreadPoolBuildError::new(BuildErrorKind::TraceInUse));
+        }
         let protocol = self.sleep_protocol.unwrap_or_else(default_sleep_protocol);
         let (mut thread_name, stack_size, mut spawner) = (self.thread_name, self.stack_size, self.spawner);
         let plan = StartPlan {
@@ -167,6 +173,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             protocol,
             policy: self.sleep_policy,
             oldest_first: self.oldest_first,
+            trace: self.trace,
             handlers: self.handlers,
             spawn: &mut |parts| {
                 let name = thread_name.as_mut().map(|name| name(parts.index));
@@ -342,6 +349,7 @@ impl<S> ThreadPoolBuilder<S> {
             sleep_protocol: self.sleep_protocol,
             sleep_policy: self.sleep_policy,
             oldest_first: self.oldest_first,
+            trace: self.trace,
             handlers: self.handlers,
             spawner: CustomSpawn(spawn),
         }
@@ -363,6 +371,7 @@ impl<S> fmt::Debug for ThreadPoolBuilder<S> {
             .field("stack_size", &self.stack_size)
             .field("sleep_protocol", &self.sleep_protocol)
             .field("sleep_policy", &self.sleep_policy)
+            .field("trace", &self.trace.is_some())
             .field("panic_handler", &self.handlers.panic.is_some())
             .field("start_handler", &self.handlers.start.is_some())
             .field("exit_handler", &self.handlers.exit.is_some())

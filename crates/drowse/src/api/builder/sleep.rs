@@ -1,6 +1,7 @@
 //! How the workers of a pool are to sleep.
 
 use super::ThreadPoolBuilder;
+use crate::Trace;
 use drowse_sleep::{Deadlock, Policy, SleepProtocol};
 
 impl<S> ThreadPoolBuilder<S> {
@@ -30,6 +31,22 @@ impl<S> ThreadPoolBuilder<S> {
     /// ```
     pub fn sleep_policy(mut self, policy: Policy) -> Self {
         self.sleep_policy = policy;
+        self
+    }
+
+    /// Records what the workers do. A trace is for one pool.
+    ///
+    /// ```
+    /// let trace = drowse::Trace::new();
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).trace(&trace).build().unwrap();
+    /// pool.install(|| ());
+    /// assert!(!trace.drain().is_empty());
+    ///
+    /// let again = drowse::ThreadPoolBuilder::new().trace(&trace).build();
+    /// assert!(again.unwrap_err().to_string().contains("trace"));
+    /// ```
+    pub fn trace(mut self, trace: &Trace) -> Self {
+        self.trace = Some(trace.clone());
         self
     }
 

@@ -1,0 +1,154 @@
+//! The trace as a file that Perfetto and Chrome show.
+//!
+//! The format is a JSON object with a list of events. Of its kinds we use: `X`, a slice of time on a thread; `i`, an instant; `s` and `f`, the
+//! two ends of an arrow; `M`, the name of a thread.
+
+use super::{TraceEvent, TraceRecord};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// The row of threads outside the pool comes first.
+const OUTSIDE: usize = 0;
+
+/// What a row shows at some time: a state, or the job that runs.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    since: Duration,
+    name: &'static str,
+}
+
+pub(super) fn to_json(records: &[TraceRecord]) -> String {
+    let mut out = Writer::new();
+    let mut states: BTreeMap<usize, Open> = BTreeMap::new();
+    let mut jobs: BTreeMap<usize, Vec<Duration>> = BTreeMap::new();
+    // Who was woken, and has not yet said so: the arrow's tail.
+    let mut woken: BTreeMap<usize, u64> = BTreeMap::new();
+    let mut arrows = 0;
+    for record in records {
+        let row = row_of(record.worker);
+        out.thread(row);
+        if let Some(name) = state_after(record.what) {
+            if let Some(open) = states.remove(&row) {
+                out.slice(row, open.name, open.since, record.at);
+            }
+            if name != "active" {
+                states.insert(row, Open { since: record.at, name });
+            }
+        }
+        match record.what {
+            TraceEvent::Woke { worker, reason } => {
+                arrows += 1;
+                out.instant(row, &format!("wakes {worker} ({})", reason.name()), record.at);
+                out.arrow('s', "wake", arrows, row, record.at);
+                woken.insert(row_of(Some(worker)), arrows);
+            }
+            TraceEvent::Awake => {
+                if let Some(arrow) = woken.remove(&row) {
+                    out.arrow('f', "wake", arrow, row, record.at);
+                }
+            }
+            TraceEvent::Stole { from } => {
+                arrows += 1;
+                out.instant(row, &format!("steals from {from}"), record.at);
+                out.arrow('s', "steal", arrows, row_of(Some(from)), record.at);
+                out.arrow('f', "steal", arrows, row, record.at);
+            }
+            TraceEvent::TookInjected => out.instant(row, "takes an injected job", record.at),
+            TraceEvent::Begin => jobs.entry(row).or_default().push(record.at),
+            TraceEvent::End => {
+                if let Some(since) = jobs.entry(row).or_default().pop() {
+                    out.slice(row, "job", since, record.at);
+                }
+            }
+            TraceEvent::Blocked => out.instant(row, "blocks", record.at),
+            TraceEvent::Unblocked { worker } => out.instant(row, &format!("unblocks {worker}"), record.at),
+            TraceEvent::Idle | TraceEvent::Sleepy | TraceEvent::Asleep | TraceEvent::Active => {}
+        }
+    }
+    // What has not ended yet ends with the trace.
+    let end = records.last().map_or(Duration::ZERO, |record| record.at);
+    for (row, open) in states {
+        out.slice(row, open.name, open.since, end);
+    }
+    for (row, begun) in jobs {
+        begun.into_iter().for_each(|since| out.slice(row, "job", since, end));
+    }
+    out.finish()
+}
+
+fn row_of(worker: Option<usize>) -> usize {
+    worker.map_or(OUTSIDE, |worker| worker + 1)
+}
+
+/// The state that an event leads to, if it is about states.
+fn state_after(what: TraceEvent) -> Option<&'static str> {
+    match what {
+        TraceEvent::Idle | TraceEvent::Awake => Some("idle"),
+        TraceEvent::Sleepy => Some("sleepy"),
+        TraceEvent::Asleep => Some("asleep"),
+        TraceEvent::Active => Some("active"),
+        _ => None,
+    }
+}
+
+struct Writer {
+    json: String,
+    named: Vec<usize>,
+}
+
+impl Writer {
+    fn new() -> Self {
+        Self { json: String::from("{\"traceEvents\":["), named: Vec::new() }
+    }
+
+    fn event(&mut self, fields: std::fmt::Arguments<'_>) {
+        if !self.json.ends_with('[') {
+            self.json.push_str(",\n");
+        }
+        // Writing to a string cannot fail.
+        let _ = write!(self.json, "{{{fields}}}");
+    }
+
+    /// Names a row, the first time that it is seen.
+    fn thread(&mut self, row: usize) {
+        if self.named.contains(&row) {
+            return;
+        }
+        self.named.push(row);
+        let name = if row == OUTSIDE { "outside".to_owned() } else { format!("worker {}", row - 1) };
+        self.event(format_args!(
+            r#""ph":"M","name":"thread_name","pid":1,"tid":{row},"args":{{"name":"{name}"}}"#
+        ));
+    }
+
+    fn slice(&mut self, row: usize, name: &str, since: Duration, until: Duration) {
+        let (start, length) = (micros(since), micros(until.saturating_sub(since)));
+        self.event(format_args!(
+            r#""ph":"X","name":"{name}","cat":"worker","pid":1,"tid":{row},"ts":{start:.3},"dur":{length:.3}"#
+        ));
+    }
+
+    fn instant(&mut self, row: usize, name: &str, at: Duration) {
+        let at = micros(at);
+        self.event(format_args!(
+            r#""ph":"i","name":"{name}","cat":"worker","pid":1,"tid":{row},"ts":{at:.3},"s":"t""#
+        ));
+    }
+
+    fn arrow(&mut self, end: char, name: &str, id: u64, row: usize, at: Duration) {
+        let (at, binding) = (micros(at), if end == 'f' { r#","bp":"e""# } else { "" });
+        self.event(format_args!(
+            r#""ph":"{end}","name":"{name}","cat":"arrow","id":{id},"pid":1,"tid":{row},"ts":{at:.3}{binding}"#
+        ));
+    }
+
+    fn finish(mut self) -> String {
+        self.json.push_str("],\"displayTimeUnit\":\"ns\"}");
+        self.json
+    }
+}
+
+fn micros(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
+}

@@ -1,0 +1,241 @@
+//! What the workers did, step by step: off unless asked for, and never on the hot path.
+
+mod chrome;
+mod ring;
+
+use crate::engine::WorkerThread;
+use drowse_sleep::{Observer, Reason};
+use drowse_sync::{Arc, CachePadded, Mutex, OnceLock, Stopwatch};
+use ring::Ring;
+use std::fmt;
+use std::time::Duration;
+
+/// Records what the workers of a pool do: when they search, sleep and wake, whom they wake and rob, and when they run jobs that were
+/// not their own.
+///
+/// Given to a pool with [`ThreadPoolBuilder::trace`](crate::ThreadPoolBuilder::trace). Each worker has a ring of its own, so that they do
+/// not disturb each other; when a ring is full the oldest events go. A `join` that nobody helps with leaves no trace: what is recorded happens where
+/// a worker has run out of its own jobs.
+///
+/// ```
+/// use drowse::{ThreadPoolBuilder, Trace, TraceEvent};
+///
+/// let trace = Trace::new();
+/// let pool = ThreadPoolBuilder::new().num_threads(2).trace(&trace).build().unwrap();
+/// pool.install(|| drowse::join(|| 1, || 2));
+/// let events = trace.drain();
+/// assert!(events.iter().any(|event| matches!(event.what, TraceEvent::TookInjected)));
+/// ```
+///
+/// [`to_chrome_json`](Self::to_chrome_json) makes a file of them that Perfetto shows.
+#[derive(Clone)]
+pub struct Trace {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    clock: Stopwatch,
+    capacity: usize,
+    /// One a worker; the last one for threads outside. There once a pool has taken the trace.
+    rings: OnceLock<Box<[CachePadded<Mutex<Ring>>]>>,
+}
+
+/// One thing that happened.
+///
+/// ```
+/// use drowse::{ThreadPoolBuilder, Trace};
+///
+/// let trace = Trace::new();
+/// let pool = ThreadPoolBuilder::new().num_threads(1).trace(&trace).build().unwrap();
+/// pool.install(|| ());
+/// let records = trace.drain();
+/// assert!(records.windows(2).all(|pair| pair[0].at <= pair[1].at));
+/// assert!(records.iter().any(|record| record.worker == Some(0)));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TraceRecord {
+    /// When, since the trace was made.
+    pub at: Duration,
+    /// The worker that did it; `None` for a thread outside the pool.
+    pub worker: Option<usize>,
+    /// What it did.
+    pub what: TraceEvent,
+}
+
+/// What happened. The states of a worker are idle, sleepy, asleep, and active when it is none of these.
+///
+/// ```
+/// use drowse::TraceEvent;
+///
+/// assert_eq!(TraceEvent::Stole { from: 3 }, TraceEvent::Stole { from: 3 });
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TraceEvent {
+    /// It searches for jobs.
+    Idle,
+    /// It will sleep if it does not find one at once.
+    Sleepy,
+    /// It blocks.
+    Asleep,
+    /// It was woken, and searches.
+    Awake,
+    /// It has stopped searching.
+    Active,
+    /// It wakes a worker.
+    Woke {
+        /// Whom.
+        worker: usize,
+        /// Why.
+        reason: Reason,
+    },
+    /// It takes a job from another worker.
+    Stole {
+        /// From whom.
+        from: usize,
+    },
+    /// It takes a job that came from outside.
+    TookInjected,
+    /// It begins to run a job that it has stolen, or that came from outside.
+    Begin,
+    /// It has run that job.
+    End,
+    /// It says that it blocks in the user's code.
+    Blocked,
+    /// It is about to be unblocked.
+    Unblocked {
+        /// Which one. (Whoever unblocks it says so.)
+        worker: usize,
+    },
+}
+
+/// How many events are kept of each worker, unless another number is chosen.
+const CAPACITY: usize = 1 << 16;
+
+impl Trace {
+    /// A trace that keeps the last 65,536 events of each worker.
+    ///
+    /// ```
+    /// assert!(drowse::Trace::new().drain().is_empty());
+    /// ```
+    #[allow(clippy::new_without_default)] // a trace has a beginning in time
+    pub fn new() -> Self {
+        Self::with_capacity(CAPACITY)
+    }
+
+    /// A trace that keeps so many events of each worker, at least one.
+    ///
+    /// ```
+    /// let trace = drowse::Trace::with_capacity(2);
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).trace(&trace).build().unwrap();
+    /// (0..10).for_each(|_| pool.install(|| ()));
+    /// assert!(trace.drain().len() <= 2 + 2); // of the worker, and of those outside
+    /// ```
+    pub fn with_capacity(events: usize) -> Self {
+        let shared = Shared { clock: Stopwatch::start(), capacity: events.max(1), rings: OnceLock::new() };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Takes out what was recorded so far, in the order of time.
+    ///
+    /// ```
+    /// let trace = drowse::Trace::new();
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).trace(&trace).build().unwrap();
+    /// pool.install(|| ());
+    /// assert!(!trace.drain().is_empty());
+    /// ```
+    pub fn drain(&self) -> Vec<TraceRecord> {
+        let mut records: Vec<_> = self.rings().iter().flat_map(|ring| ring.lock().drain()).collect();
+        records.sort_by_key(|record| record.at);
+        records
+    }
+
+    /// How many events were dropped because a ring was full.
+    ///
+    /// ```
+    /// assert_eq!(drowse::Trace::new().lost(), 0);
+    /// ```
+    pub fn lost(&self) -> u64 {
+        self.rings().iter().map(|ring| ring.lock().lost()).sum()
+    }
+
+    /// Events as a file in Chrome's trace format, which [Perfetto](https://ui.perfetto.dev) and `chrome://tracing` show: a row a worker,
+    /// coloured by state, with arrows for wake-ups and steals.
+    ///
+    /// ```
+    /// let trace = drowse::Trace::new();
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).trace(&trace).build().unwrap();
+    /// pool.install(|| ());
+    /// let json = drowse::Trace::to_chrome_json(&trace.drain());
+    /// assert!(json.starts_with("{\"traceEvents\":["));
+    /// ```
+    pub fn to_chrome_json(records: &[TraceRecord]) -> String {
+        chrome::to_json(records)
+    }
+
+    /// Makes room for the workers of a pool. False if there is one already.
+    #[must_use]
+    pub(crate) fn attach(&self, workers: usize) -> bool {
+        let ring = |_| CachePadded::new(Mutex::new(Ring::new(self.shared.capacity)));
+        self.shared.rings.set((0..=workers).map(ring).collect()).is_ok()
+    }
+
+    fn rings(&self) -> &[CachePadded<Mutex<Ring>>] {
+        self.shared.rings.get().map_or(&[], |rings| rings)
+    }
+
+    /// Records what the calling thread does.
+    pub(crate) fn record(&self, what: TraceEvent) {
+        // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
+        let worker = unsafe { WorkerThread::current().as_ref() };
+        let mine = worker.filter(|worker| worker.registry().trace().is_some_and(|trace| trace.is(self)));
+        self.record_of(mine.map(WorkerThread::index), what);
+    }
+
+    fn record_of(&self, worker: Option<usize>, what: TraceEvent) {
+        let at = self.shared.clock.elapsed();
+        let rings = self.rings();
+        let ring = worker.map_or(rings.last(), |worker| rings.get(worker));
+        if let Some(ring) = ring {
+            ring.lock().push(TraceRecord { at, worker, what });
+        }
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+}
+
+/// A worker tells of itself, except where it wakes another.
+impl Observer for Trace {
+    fn idle(&self, worker: usize) {
+        self.record_of(Some(worker), TraceEvent::Idle);
+    }
+
+    fn sleepy(&self, worker: usize) {
+        self.record_of(Some(worker), TraceEvent::Sleepy);
+    }
+
+    fn asleep(&self, worker: usize) {
+        self.record_of(Some(worker), TraceEvent::Asleep);
+    }
+
+    fn awake(&self, worker: usize) {
+        self.record_of(Some(worker), TraceEvent::Awake);
+    }
+
+    fn active(&self, worker: usize) {
+        self.record_of(Some(worker), TraceEvent::Active);
+    }
+
+    fn wake(&self, worker: usize, reason: Reason) {
+        self.record(TraceEvent::Woke { worker, reason });
+    }
+}
+
+impl fmt::Debug for Trace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Trace").field("capacity", &self.shared.capacity).finish_non_exhaustive()
+    }
+}
