@@ -22,6 +22,8 @@ pub(crate) struct Options {
     pub(crate) verbose: bool,
     /// Missing packages may be fetched.
     pub(crate) install: bool,
+    /// What takes long is wanted too.
+    pub(crate) full: bool,
     /// Only what has this in its name.
     pub(crate) filter: Option<String>,
 }
@@ -35,9 +37,10 @@ pub(crate) fn parse(args: impl Iterator<Item = String>) -> Result<Request, Strin
             "-h" | "--help" => return Ok(Request::Help),
             "-v" | "--verbose" => options.verbose = true,
             "--install" => options.install = true,
+            "--full" => options.full = true,
             flag if flag.starts_with('-') => {
                 return Err(format!(
-                    "unknown option `{flag}`; the options are --verbose, --install and --help"
+                    "unknown option `{flag}`; the options are --verbose, --install, --full and --help"
                 ));
             }
             _ if command.is_none() => command = Some(arg),
@@ -60,6 +63,9 @@ pub(crate) fn parse(args: impl Iterator<Item = String>) -> Result<Request, Strin
     }
     if options.install && step != Some(Step::Tsan) {
         return Err(format!("`{command}` installs nothing"));
+    }
+    if options.full && step != Some(Step::Upstream) {
+        return Err(format!("`{command}` has nothing that is left out without --full"));
     }
     Ok(match step {
         None => Request::Test(options),
@@ -91,9 +97,13 @@ pub(crate) fn help() -> String {
         Options:\n\
         \x20 -v, --verbose      show what the child processes print as they print it, not only on failure\n\
         \x20 --install          tsan: fetch the Debian packages that it can use, with apt-get, and unpack them under target/\n\
+        \x20 --full             upstream: what takes long as well\n\
         \x20 -h, --help         this text\n\
         \n\
-        A filter is a part of a name: of a model or its test binary, or of a mutant.\n\
+        A filter is a part of a name: of a model or its test binary, of a mutant, or of a sleep protocol.\n\
+        upstream runs the quick part of rayon's tests, all but octillion and the doctests, on each sleep protocol, and the\n\
+        doctests on the default one; there --full adds octillion. With a filter it is the quick part alone, or with --full\n\
+        everything. cargo fetches the tests; without a registry the step is skipped.\n\
         Exit code: 0 if nothing failed (a skipped step is no failure), 1 if something did, 2 for a wrong call.\n";
     text
 }
@@ -109,8 +119,10 @@ mod tests {
     #[test]
     fn commands_filters_and_options_are_read_in_any_order() {
         assert_eq!(parse_line("test"), Ok(Request::Test(Options::default())));
-        let options = Options { verbose: true, filter: Some("latch".to_string()), install: false };
+        let options = Options { verbose: true, filter: Some("latch".to_string()), ..Options::default() };
         assert_eq!(parse_line("-v loom latch"), Ok(Request::One(Step::Loom, options)));
+        let options = Options { full: true, filter: Some("jec".to_string()), ..Options::default() };
+        assert_eq!(parse_line("upstream jec --full"), Ok(Request::One(Step::Upstream, options)));
         assert_eq!(parse_line("loom --help"), Ok(Request::Help));
         assert_eq!(parse_line("help"), Ok(Request::Help));
     }
@@ -131,6 +143,7 @@ mod tests {
         assert!(parse_line("fmt latch").unwrap_err().contains("takes no filter"));
         assert!(parse_line("test latch").unwrap_err().contains("takes no filter"));
         assert!(parse_line("loom a b").unwrap_err().contains("one filter"));
+        assert!(parse_line("test --full").unwrap_err().contains("left out"));
         assert!(parse_line("asan --install").unwrap_err().contains("installs nothing"));
     }
 

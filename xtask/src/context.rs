@@ -54,6 +54,11 @@ impl Context {
         self.options.install
     }
 
+    /// Whether what takes long is wanted too.
+    pub(crate) fn full(&self) -> bool {
+        self.options.full
+    }
+
     /// Whether the user's filter, if any, lets this name pass.
     pub(crate) fn wants(&self, name: &str) -> bool {
         self.filter().is_none_or(|filter| name.contains(filter))

@@ -5,6 +5,7 @@
 
 mod cli;
 mod context;
+mod json;
 mod models;
 mod mutants;
 mod outcome;
@@ -16,6 +17,7 @@ mod step;
 mod steps;
 mod tidy;
 mod tools;
+mod upstream;
 mod workspace;
 
 use std::env;

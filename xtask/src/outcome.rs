@@ -84,6 +84,19 @@ impl Outcome {
         self
     }
 
+    /// The same with another part of the step: failed if either is.
+    pub(crate) fn and(mut self, part: &str, other: Self) -> Self {
+        if other.status == Status::Failed {
+            self.status = Status::Failed;
+        }
+        if !other.detail.is_empty() {
+            let separator = if self.detail.is_empty() { "" } else { "; " };
+            self.detail += &format!("{separator}{part}: {}", other.detail);
+        }
+        self.report.extend(other.report);
+        self
+    }
+
     fn new(status: Status, detail: impl Into<String>) -> Self {
         Self { status, detail: detail.into(), report: Vec::new() }
     }
@@ -95,7 +108,7 @@ pub(crate) fn summary(entries: &[Entry], total: Duration) -> String {
     let mut text = String::new();
     for entry in entries {
         let line = format!(
-            "{:<9} {:<7} {:>7}  {}",
+            "{:<10} {:<7} {:>7}  {}",
             entry.name,
             entry.status.word(),
             seconds(entry.took),
@@ -138,10 +151,19 @@ mod tests {
         let text = summary(&entries, Duration::from_secs(5));
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 6);
-        assert_eq!(lines[0], "fmt       ok        1.2 s");
-        assert_eq!(lines[1], "tests     FAILED    1.2 s  3 tests run: 2 passed, 1 failed");
+        assert_eq!(lines[0], "fmt        ok        1.2 s");
+        assert_eq!(lines[1], "tests      FAILED    1.2 s  3 tests run: 2 passed, 1 failed");
         assert_eq!(lines[4], "total 5.0 s");
         assert_eq!(lines[5], "steps: 2 passed, 1 failed, 1 skipped");
+    }
+
+    #[test]
+    fn a_step_is_as_bad_as_its_worst_part() {
+        let both = Outcome::passed("3 tests").and("shim", Outcome::failed("1 test"));
+        assert_eq!((both.status, both.detail.as_str()), (Status::Failed, "3 tests; shim: 1 test"));
+        let both = Outcome::failed("").and("shim", Outcome::passed("1 test"));
+        assert_eq!((both.status, both.detail.as_str()), (Status::Failed, "shim: 1 test"));
+        assert_eq!(Outcome::passed("").and("shim", Outcome::passed("")).detail, "");
     }
 
     #[test]

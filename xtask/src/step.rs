@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::models::Backend;
 use crate::outcome::Outcome;
-use crate::{models, mutants, sanitize, steps, tidy};
+use crate::{models, mutants, sanitize, steps, tidy, upstream};
 
 /// One thing that can be checked, alone or as a part of `test`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,10 @@ pub(crate) enum Step {
     Doctests,
     /// The example programs.
     Examples,
+    /// Two cores do not fit into one program.
+    Highlander,
+    /// rayon's own tests, on our core.
+    Upstream,
     /// The models under loom.
     Loom,
     /// The models under shuttle.
@@ -38,7 +42,7 @@ pub(crate) enum Step {
 
 impl Step {
     /// Every step.
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Fmt,
         Self::Clippy,
         Self::Tidy,
@@ -46,6 +50,8 @@ impl Step {
         Self::Tests,
         Self::Doctests,
         Self::Examples,
+        Self::Highlander,
+        Self::Upstream,
         Self::Loom,
         Self::Shuttle,
         Self::Spin,
@@ -56,7 +62,7 @@ impl Step {
 
     /// The steps of `test`, in order: those that need no more than a stable toolchain, or say what else they need.
     pub(crate) fn of_test() -> &'static [Self] {
-        &Self::ALL[..11]
+        &Self::ALL[..13]
     }
 
     /// The step of this name.
@@ -74,6 +80,8 @@ impl Step {
             Self::Tests => "tests",
             Self::Doctests => "doctests",
             Self::Examples => "examples",
+            Self::Highlander => "highlander",
+            Self::Upstream => "upstream",
             Self::Loom => "loom",
             Self::Shuttle => "shuttle",
             Self::Spin => "spin",
@@ -87,12 +95,16 @@ impl Step {
     pub(crate) fn about(self) -> &'static str {
         match self {
             Self::Fmt => "the code is formatted (rustfmt)",
-            Self::Clippy => "no lint fires, in the models under loom and shuttle either",
+            Self::Clippy => "no lint fires, in the models under loom and shuttle and in the shim either",
             Self::Tidy => "the house rules: file sizes, forbidden words, facade, ordering comments",
             Self::Docs => "rustdoc has nothing to complain about",
             Self::Tests => "unit and integration tests (nextest, or cargo test with a watchdog)",
             Self::Doctests => "the examples in the documentation",
-            Self::Examples => "every program in crates/drowse/examples ends well",
+            Self::Examples => "every program in crates/drowse/examples ends well, and the shim's application",
+            Self::Highlander => "a program with both rayon-core and our shim does not resolve",
+            Self::Upstream => {
+                "rayon's published tests on the shim, on each sleep protocol; and the shim's on rayon-core"
+            }
             Self::Loom => "the models under loom (LOOM_MAX_PREEMPTIONS=3 unless set)",
             Self::Shuttle => "the models under shuttle",
             Self::Spin => "the Promela models, every state; needs spin and gcc",
@@ -104,7 +116,7 @@ impl Step {
 
     /// Whether a filter makes sense for it.
     pub(crate) fn takes_filter(self) -> bool {
-        matches!(self, Self::Loom | Self::Shuttle | Self::Spin | Self::Mutants)
+        matches!(self, Self::Upstream | Self::Loom | Self::Shuttle | Self::Spin | Self::Mutants)
     }
 
     /// Does it.
@@ -117,6 +129,8 @@ impl Step {
             Self::Tests => steps::tests(context),
             Self::Doctests => steps::doctests(context),
             Self::Examples => steps::examples(context),
+            Self::Highlander => upstream::highlander(context),
+            Self::Upstream => upstream::run(context),
             Self::Loom => models::run(context, Backend::Loom),
             Self::Shuttle => models::run(context, Backend::Shuttle),
             Self::Spin => models::run(context, Backend::Spin),
@@ -134,7 +148,10 @@ mod tests {
     #[test]
     fn test_has_the_steps_that_ci_runs() {
         let names: Vec<&str> = Step::of_test().iter().map(|step| step.name()).collect();
-        assert_eq!(names.join(" "), "fmt clippy tidy docs tests doctests examples loom shuttle spin mutants");
+        assert_eq!(
+            names.join(" "),
+            "fmt clippy tidy docs tests doctests examples highlander upstream loom shuttle spin mutants"
+        );
     }
 
     #[test]

@@ -42,6 +42,18 @@ impl Workspace {
         self.command(Command::new(cargo), args)
     }
 
+    /// The same for the shim, which is a workspace of its own.
+    pub(crate) fn cargo_of_shim<const N: usize>(&self, args: [&str; N]) -> Command {
+        let mut command = self.cargo(args);
+        command.current_dir(self.shim());
+        command
+    }
+
+    /// The directory of the workspace with rayon-core's stand-in.
+    pub(crate) fn shim(&self) -> PathBuf {
+        self.root.join("shim")
+    }
+
     /// The cargo of another rustup toolchain, which must be installed: rustup is told not to fetch it.
     pub(crate) fn cargo_of<const N: usize>(&self, toolchain: &str, args: [&str; N]) -> Command {
         let mut command = Command::new("cargo");

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::ModelBinary;
+use crate::json::string_after;
 
 /// The test binaries among the artifacts, one message a line.
 pub(crate) fn test_binaries(messages: &str) -> Vec<ModelBinary> {
@@ -21,21 +22,6 @@ fn test_binary(message: &str) -> Option<ModelBinary> {
         name: string_after(target, r#""name":"#)?,
         path: PathBuf::from(string_after(target, r#""executable":"#)?),
     })
-}
-
-/// The JSON string right after the key. `None` if there is something else, such as `null`.
-fn string_after(text: &str, key: &str) -> Option<String> {
-    let (_, value) = text.split_once(key)?;
-    let mut rest = value.strip_prefix('"')?.chars();
-    let mut string = String::new();
-    loop {
-        match rest.next()? {
-            '"' => return Some(string),
-            // Paths hold no other escapes than backslashes and quotes.
-            '\\' => string.push(rest.next()?),
-            c => string.push(c),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -61,11 +47,5 @@ mod tests {
         let latch =
             ModelBinary { name: "loom_latch".to_string(), path: PathBuf::from("/x/deps/loom_latch-2") };
         assert_eq!(test_binaries(messages), [latch]);
-    }
-
-    #[test]
-    fn escaped_paths_are_read() {
-        let text = r#""executable":"C:\\deps\\a \"b\".exe","fresh":true"#;
-        assert_eq!(string_after(text, r#""executable":"#).unwrap(), r#"C:\deps\a "b".exe"#);
     }
 }

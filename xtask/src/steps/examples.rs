@@ -1,4 +1,4 @@
-//! Every example program runs and ends well.
+//! Every example program runs and ends well, and so does an application on rayon whose core is ours.
 
 use std::fs;
 use std::io;
@@ -7,12 +7,17 @@ use std::time::Duration;
 
 use crate::context::{BUILD_LIMIT, Context};
 use crate::outcome::{Outcome, counted, seconds};
+use crate::upstream::PROTOCOLS;
 
 /// More than any example should take.
 const RUN_LIMIT: Duration = Duration::from_secs(120);
 
-/// Runs each program in `crates/drowse/examples`.
+/// Runs each program in `crates/drowse/examples`, and the shim's application.
 pub(crate) fn examples(context: &Context) -> Outcome {
+    programs(context).and("application on rayon", application(context))
+}
+
+fn programs(context: &Context) -> Outcome {
     let directory = context.workspace().root().join("crates/drowse/examples");
     let names = match names_in(&directory) {
         Ok(names) => names,
@@ -44,6 +49,30 @@ pub(crate) fn examples(context: &Context) -> Outcome {
     }
     let detail = if failed.is_empty() { counted(names.len(), "example") } else { failed.join(", ") };
     Outcome::by_failures(failed.len(), detail).with_report(report)
+}
+
+/// Runs the shim's application on each protocol. It has to say itself which core it runs on.
+fn application(context: &Context) -> Outcome {
+    let release = ["--release", "--package", "rayon-app"];
+    let mut build = context.workspace().cargo_of_shim(["build"]);
+    build.args(release);
+    if let Err(failure) = context.run(build, BUILD_LIMIT) {
+        return Outcome::failed(format!("build: {failure}"));
+    }
+    for protocol in PROTOCOLS {
+        let mut command = context.workspace().cargo_of_shim(["run", "--quiet"]);
+        command.args(release).env("DROWSE_SLEEP", protocol).env("DROWSE_LOG", "1");
+        let output = match context.run(command, RUN_LIMIT) {
+            Ok(done) => done.output,
+            Err(failure) => return Outcome::failed(format!("on {protocol}: {failure}")),
+        };
+        for words in ["core: drowse ", &format!("sleep protocol {protocol}")] {
+            if !output.contains(words) {
+                return Outcome::failed(format!("on {protocol}: it does not say `{words}`"));
+            }
+        }
+    }
+    Outcome::passed(PROTOCOLS.join(", "))
 }
 
 /// The examples that cargo would find there, by name.

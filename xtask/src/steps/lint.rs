@@ -12,14 +12,13 @@ pub(crate) fn fmt(context: &Context) -> Outcome {
     if !Tool::Rustfmt.is_there(context, "formatting is not checked") {
         return Outcome::skipped("no rustfmt");
     }
-    let command = context.workspace().cargo(["fmt", "--all", "--check"]);
-    match context.run(command, BUILD_LIMIT) {
-        Ok(_) => Outcome::passed(""),
-        Err(failure) => Outcome::failed(failure.how),
-    }
+    let workspace = context.workspace();
+    let outcome = plain(context, workspace.cargo(["fmt", "--all", "--check"]));
+    // Without `--all`, which would go on to the crates that the shim depends on.
+    outcome.and("shim", plain(context, workspace.cargo_of_shim(["fmt", "--check"])))
 }
 
-/// No lint fires: in the workspace as it is, nor in the models as each of the checkers sees them.
+/// No lint fires: in the workspace and the shim as they are, nor in the models as each of the checkers sees them.
 pub(crate) fn clippy(context: &Context) -> Outcome {
     if !Tool::Clippy.is_there(context, "nothing is linted") {
         return Outcome::skipped("no clippy");
@@ -31,12 +30,13 @@ pub(crate) fn clippy(context: &Context) -> Outcome {
         }
     };
     lint("workspace", deny_warnings(context.workspace().cargo(["clippy", "--workspace"])));
+    lint("shim", deny_warnings(context.workspace().cargo_of_shim(["clippy", "--workspace"])));
     for backend in Backend::OF_CODE {
         let command = backend.cargo(context, ["clippy", "--package", "drowse-models"]);
         lint(backend.name(), deny_warnings(command));
     }
     let detail = if failed.is_empty() {
-        "workspace, loom, shuttle".to_string()
+        "workspace, shim, loom, shuttle".to_string()
     } else {
         format!("in {}", failed.join(", "))
     };
@@ -50,8 +50,17 @@ fn deny_warnings(mut clippy: Command) -> Command {
 
 /// The documentation builds without a warning.
 pub(crate) fn docs(context: &Context) -> Outcome {
-    let mut command = context.workspace().cargo(["doc", "--workspace", "--no-deps"]);
-    command.env("RUSTDOCFLAGS", "-D warnings");
+    let build = ["doc", "--workspace", "--no-deps"];
+    let document = |mut command: Command| {
+        command.env("RUSTDOCFLAGS", "-D warnings");
+        plain(context, command)
+    };
+    let outcome = document(context.workspace().cargo(build));
+    outcome.and("shim", document(context.workspace().cargo_of_shim(build)))
+}
+
+/// A command that either ends well or does not: there is nothing to count.
+fn plain(context: &Context, command: Command) -> Outcome {
     match context.run(command, BUILD_LIMIT) {
         Ok(_) => Outcome::passed(""),
         Err(failure) => Outcome::failed(failure.how),

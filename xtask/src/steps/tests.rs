@@ -28,14 +28,21 @@ pub(crate) struct TestRun<'a, F> {
     pub(crate) profile: &'a str,
 }
 
-/// Unit and integration tests of the whole workspace.
+/// Unit and integration tests of the whole workspace, and of the shim's.
 pub(crate) fn tests(context: &Context) -> Outcome {
     let cargo = |subcommand: &[&str]| {
         let mut command = context.workspace().cargo([]);
         command.args(subcommand);
         command
     };
-    TestRun { cargo, selection: &["--workspace"], profile: "default" }.run(context)
+    let cargo_of_shim = |subcommand: &[&str]| {
+        let mut command = context.workspace().cargo_of_shim([]);
+        command.args(subcommand);
+        command
+    };
+    let outcome = TestRun { cargo, selection: &["--workspace"], profile: "default" }.run(context);
+    let shim = TestRun { cargo: cargo_of_shim, selection: &["--workspace"], profile: "default" }.run(context);
+    outcome.and("shim", shim)
 }
 
 impl<F: Fn(&[&str]) -> Command> TestRun<'_, F> {
@@ -49,7 +56,9 @@ impl<F: Fn(&[&str]) -> Command> TestRun<'_, F> {
     }
 
     fn with_nextest(&self, context: &Context) -> Outcome {
-        let command = self.command(&["nextest", "run", "--profile", self.profile]);
+        let mut command = self.command(&["nextest", "run", "--profile", self.profile]);
+        // Named, since the shim's workspace has none.
+        command.arg("--config-file").arg(context.workspace().root().join(".config/nextest.toml"));
         match context.run(command, BUILD_LIMIT + RUN_LIMIT) {
             Ok(done) => Outcome::passed(nextest_summary(&done.output).unwrap_or_default()),
             Err(failure) => Outcome::failed(nextest_summary(&failure.output).unwrap_or(&failure.how)),
@@ -74,8 +83,10 @@ impl<F: Fn(&[&str]) -> Command> TestRun<'_, F> {
 
 /// The examples in the documentation.
 pub(crate) fn doctests(context: &Context) -> Outcome {
-    let command = context.workspace().cargo(["test", "--doc", "--workspace", "--no-fail-fast"]);
-    libtest_outcome(context, command)
+    let test = ["test", "--doc", "--workspace", "--no-fail-fast"];
+    let workspace = context.workspace();
+    let outcome = libtest_outcome(context, workspace.cargo(test));
+    outcome.and("shim", libtest_outcome(context, workspace.cargo_of_shim(test)))
 }
 
 /// Runs a `cargo test` under the watchdog and counts.

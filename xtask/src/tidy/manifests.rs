@@ -1,23 +1,28 @@
-//! Every crate of the workspace takes the workspace's lints.
+//! Every crate of a workspace takes the workspace's lints.
 
 use super::Problem;
 
-/// Problems with the members' manifests, found by the root's list of members.
+/// The manifests of the workspaces: ours, and the shim's.
+const ROOTS: [&str; 2] = ["Cargo.toml", "shim/Cargo.toml"];
+
+/// Problems with the members' manifests, found by each root's list of members.
 pub(crate) fn check(files: &[(String, String)]) -> Vec<Problem> {
-    let root = files.iter().find(|(path, _)| path == "Cargo.toml");
-    let members = root.map(|(_, text)| members(text)).unwrap_or_default();
-    if members.is_empty() {
-        return vec![Problem::at("Cargo.toml", 0, "the workspace has no members")];
-    }
-    files
-        .iter()
-        .filter(|(path, _)| {
+    let mut problems = Vec::new();
+    for (root, text) in files.iter().filter(|(path, _)| ROOTS.contains(&path.as_str())) {
+        let members = members(text);
+        if members.is_empty() {
+            problems.push(Problem::at(root, 0, "the workspace has no members"));
+        }
+        let place = root.trim_end_matches("Cargo.toml");
+        let is_member = |path: &str| {
             path.strip_suffix("/Cargo.toml")
+                .and_then(|directory| directory.strip_prefix(place))
                 .is_some_and(|directory| members.iter().any(|member| matches(member, directory)))
-        })
-        .filter(|(_, text)| !takes_workspace_lints(text))
-        .map(|(path, _)| Problem::at(path, 0, "no `[lints]` with `workspace = true`"))
-        .collect()
+        };
+        let bare = files.iter().filter(|(path, text)| is_member(path) && !takes_workspace_lints(text));
+        problems.extend(bare.map(|(path, _)| Problem::at(path, 0, "no `[lints]` with `workspace = true`")));
+    }
+    problems
 }
 
 /// The entries of `members = [...]`.
@@ -80,12 +85,21 @@ mod tests {
 
     #[test]
     fn who_is_no_member_is_free() {
-        assert_eq!(problems_with("shim", BARE), 0);
+        assert_eq!(problems_with("shim/app", BARE), 0, "of another workspace");
         assert_eq!(problems_with("crates/drowse/fuzz", BARE), 0);
     }
 
     #[test]
     fn a_root_without_members_is_a_problem() {
-        assert_eq!(check(&[]).len(), 1);
+        assert_eq!(check(&[("Cargo.toml".to_string(), "[workspace]\n".to_string())]).len(), 1);
+    }
+
+    #[test]
+    fn the_shim_is_a_workspace_too() {
+        let files =
+            [("shim/Cargo.toml", "[workspace]\nmembers = [\"app\"]\n"), ("shim/app/Cargo.toml", BARE)];
+        let problems = check(&files.map(|(path, text)| (path.to_string(), text.to_string())));
+        assert_eq!(problems.len(), 1);
+        assert_eq!(problems[0].path, "shim/app/Cargo.toml");
     }
 }

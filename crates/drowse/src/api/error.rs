@@ -35,10 +35,11 @@ impl fmt::Display for ThreadPoolBuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match &self.kind {
             BuildErrorKind::GlobalPoolAlreadyInitialized => {
-                "the global thread pool has already been initialized: configure it before its first use, and once"
+                // In rayon's words, which programs may have learnt to expect. Configure it before its first use, and once.
+                "The global thread pool has already been initialized."
             }
             BuildErrorKind::CurrentThreadAlreadyInPool => {
-                "the current thread is already part of a thread pool, and can be part of one only"
+                "The current thread is already part of another thread pool."
             }
             BuildErrorKind::TraceInUse => {
                 "the trace is already that of another thread pool: make a new one for each"

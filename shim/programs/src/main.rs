@@ -1,0 +1,108 @@
+//! Programs of parallel iterators, timed. Built on drowse here, and on the original core elsewhere, they can be compared.
+//!
+//! ```sh
+//! cargo run --release --manifest-path shim/Cargo.toml -p rayon-programs -- sum 20
+//! ```
+//!
+//! Prints the nanoseconds of each round, a line a round.
+
+use rayon::prelude::*;
+use std::hint::black_box;
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// A program: makes its data, and returns what a round does with it.
+type Program = fn() -> Box<dyn FnMut() -> u64>;
+
+const PROGRAMS: [(&str, Program); 8] = [
+    ("sum", sum),
+    ("small-sums", small_sums),
+    ("sort", sort),
+    ("sort-unstable", sort_unstable),
+    ("collect", collect),
+    ("flat-map", flat_map),
+    ("par-bridge", par_bridge),
+    ("nested", nested),
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let chosen = arguments.first().and_then(|name| PROGRAMS.iter().find(|(program, _)| program == name));
+    let rounds = arguments.get(1).map_or(Ok(10), |rounds| rounds.parse::<u32>());
+    let (Some((_, program)), Ok(rounds)) = (chosen, rounds) else {
+        let names = PROGRAMS.map(|(name, _)| name).join(", ");
+        eprintln!("usage: rayon-programs PROGRAM [ROUNDS]\nprograms: {names}");
+        return ExitCode::from(2);
+    };
+    let mut round = program();
+    let expected = round();
+    for _ in 0..rounds {
+        let start = Instant::now();
+        let result = black_box(round());
+        println!("{}", start.elapsed().as_nanos());
+        assert_eq!(result, expected, "a round that comes to another result");
+    }
+    ExitCode::SUCCESS
+}
+
+/// Numbers that look random, the same each time.
+fn numbers(count: u64) -> Vec<u64> {
+    (0..count).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20).collect()
+}
+
+fn sum() -> Box<dyn FnMut() -> u64> {
+    let numbers = numbers(8_000_000);
+    Box::new(move || numbers.par_iter().map(|n| n ^ (n >> 3)).sum())
+}
+
+fn small_sums() -> Box<dyn FnMut() -> u64> {
+    let numbers = numbers(1_000);
+    Box::new(move || (0..200).map(|_| numbers.par_iter().map(|n| n ^ (n >> 3)).sum::<u64>() & 1).sum())
+}
+
+fn sort() -> Box<dyn FnMut() -> u64> {
+    let numbers = numbers(1_000_000);
+    Box::new(move || {
+        let mut numbers = numbers.clone();
+        numbers.par_sort();
+        numbers[numbers.len() / 2]
+    })
+}
+
+fn sort_unstable() -> Box<dyn FnMut() -> u64> {
+    let numbers = numbers(1_000_000);
+    Box::new(move || {
+        let mut numbers = numbers.clone();
+        numbers.par_sort_unstable();
+        numbers[numbers.len() / 2]
+    })
+}
+
+fn collect() -> Box<dyn FnMut() -> u64> {
+    Box::new(|| {
+        let squares: Vec<u64> = (0..4_000_000_u64).into_par_iter().map(|n| n.wrapping_mul(n)).collect();
+        squares[squares.len() - 1]
+    })
+}
+
+fn flat_map() -> Box<dyn FnMut() -> u64> {
+    Box::new(|| {
+        let pairs =
+            (0..2_000_u64).into_par_iter().flat_map(|a| (0..1_000_u64).into_par_iter().map(move |b| a ^ b));
+        pairs.filter(|n| n % 3 == 0).count() as u64
+    })
+}
+
+fn par_bridge() -> Box<dyn FnMut() -> u64> {
+    Box::new(|| {
+        (0..20_000_u64).par_bridge().map(|n| (0..100).fold(n, |x, k| x.rotate_left(5) ^ k)).sum::<u64>()
+            & 0xff
+    })
+}
+
+fn nested() -> Box<dyn FnMut() -> u64> {
+    Box::new(|| {
+        let row = |a: u64| (0..500_u64).into_par_iter().map(|b| a.wrapping_mul(b) % 7).sum::<u64>();
+        (0..500_u64).into_par_iter().map(row).sum()
+    })
+}

@@ -1,0 +1,76 @@
+//! What only drowse has, reached through rayon-core's names.
+
+mod common;
+
+use common::{in_child, watchdog};
+use rayon_core::drowse;
+use rayon_core::{ThreadPool, ThreadPoolBuilder};
+
+#[test]
+fn a_pool_shows_its_inside() {
+    watchdog(|| {
+        let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let inside: &drowse::ThreadPool = pool.as_ref();
+        assert_eq!(inside.current_num_threads(), 2);
+        assert!(!inside.metrics().to_string().is_empty());
+        assert_eq!(
+            pool.install(|| inside.current_thread_index()),
+            pool.install(rayon_core::current_thread_index)
+        );
+    });
+}
+
+#[test]
+fn a_pool_of_drowses_becomes_one_of_rayons() {
+    watchdog(|| {
+        let inside = drowse::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        let pool = ThreadPool::from(inside);
+        assert_eq!(pool.current_num_threads(), 3);
+        assert_eq!(pool.install(|| rayon_core::join(|| 1, || 2)), (1, 2));
+        assert_eq!(pool.broadcast(|context| context.index()), [0, 1, 2]);
+    });
+}
+
+#[test]
+fn the_global_pool_is_the_same_by_either_name() {
+    in_child("the_global_pool_is_the_same_by_either_name", &[], || {
+        drowse::ThreadPoolBuilder::new().num_threads(3).build_global().unwrap();
+        assert_eq!(rayon_core::current_num_threads(), 3);
+        let error = ThreadPoolBuilder::new().build_global().unwrap_err();
+        assert_eq!(error.to_string(), "The global thread pool has already been initialized.");
+    });
+}
+
+#[test]
+fn drowses_own_variable_comes_before_rayons() {
+    let variables = [("DROWSE_NUM_THREADS", "3"), ("RAYON_NUM_THREADS", "5"), ("RAYON_RS_NUM_CPUS", "7")];
+    in_child("drowses_own_variable_comes_before_rayons", &variables, || {
+        assert_eq!(ThreadPoolBuilder::new().build().unwrap().current_num_threads(), 3);
+        assert_eq!(rayon_core::current_num_threads(), 3);
+    });
+}
+
+#[test]
+fn zero_in_drowses_variable_leaves_it_to_rayons() {
+    let variables = [("DROWSE_NUM_THREADS", "0"), ("RAYON_NUM_THREADS", "5")];
+    in_child("zero_in_drowses_variable_leaves_it_to_rayons", &variables, || {
+        assert_eq!(rayon_core::current_num_threads(), 5);
+    });
+}
+
+#[test]
+fn the_environment_chooses_the_protocol_and_the_log_says_so() {
+    let name = "the_environment_chooses_the_protocol_and_the_log_says_so";
+    let variables = [("DROWSE_SLEEP", "sleepy"), ("DROWSE_LOG", "1"), ("RAYON_NUM_THREADS", "2")];
+    let said = in_child(name, &variables, || assert_eq!(rayon_core::current_num_threads(), 2));
+    let line = format!("drowse {}: a pool of 2 threads, sleep protocol sleepy", drowse::VERSION);
+    assert!(said.lines().any(|said| said == line), "{said}");
+}
+
+#[test]
+fn nothing_is_said_unasked() {
+    let name = "nothing_is_said_unasked";
+    let said =
+        in_child(name, &[("RAYON_NUM_THREADS", "many")], || assert!(rayon_core::current_num_threads() > 0));
+    assert!(!said.contains("drowse"), "{said}");
+}
