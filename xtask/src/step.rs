@@ -106,7 +106,9 @@ impl Step {
                 "rayon's published tests on the shim, on each sleep protocol; and the shim's on rayon-core"
             }
             Self::Loom => "the models under loom (LOOM_MAX_PREEMPTIONS=3 unless set)",
-            Self::Shuttle => "the models under shuttle",
+            Self::Shuttle => {
+                "the models under shuttle (SHUTTLE_RANDOM_SEED=4 unless set: the schedules are the same each time)"
+            }
             Self::Spin => "the Promela models, every state; needs spin and gcc",
             Self::Mutants => "every listed mutant is caught by its model",
             Self::Asan => "the tests under AddressSanitizer; needs a nightly; no part of `test`",

@@ -102,7 +102,7 @@ fn the_alarm_is_silent_while_somebody_is_active(choose: Choose) {
 /// A thread outside has given the pool a job, and is waking the workers for it. The job posts another one, which may find that
 /// nobody need be woken, since somebody is about to be; and blocks until that one has run.
 fn the_alarm_is_silent_while_somebody_is_being_woken(choose: Choose) {
-    random_schedules(3_000, move || {
+    random_schedules(12_000, move || {
         let builder = ThreadPoolBuilder::new().num_threads(3).sleep_protocol(choose());
         let builder = builder.deadlock_handler(|deadlock| panic!("false alarm: {deadlock}"));
         with_pool_of(builder, |pool| {

@@ -18,9 +18,9 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SleepProtocol {
-    /// One sleepy worker at a time; any news wake everybody. See [`sleepy`](crate::sleepy).
+    /// One sleepy worker at a time; any news wakes everybody. See [`sleepy`](crate::sleepy).
     Sleepy,
-    /// Counts of the idle and the sleeping; news wake those it takes. See [`counters`](crate::counters).
+    /// Counts of the idle and the sleeping; news wakes as many as it takes. See [`counters`](crate::counters).
     Counters(Counters),
     /// The same with a jobs event counter, which keeps sleepy workers awake while work comes. See [`jec`](crate::jec).
     #[default]

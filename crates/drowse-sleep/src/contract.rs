@@ -18,6 +18,27 @@ use std::marker::PhantomData;
 /// worker gets sleepy or sleeps in a way that a post must know of, and all are clear while everybody is
 /// busy. That test is the same machine code for every protocol.
 ///
+/// # The life of a worker, as the protocol is told of it
+///
+/// ```text
+///   start_looking
+///        |
+///        +--> announce: None --> (searches on, and asks again)
+///        |       | Some(a)
+///        |       +--> found a job, or its latch is set: cancel(a)
+///        |       +--> commit(a): Err   the protocol has undone its own announcement; cancel is not called
+///        |       +--> commit(a): Ok    +--> it blocks; whoever wakes it has called its `uncount`
+///        |                             +--> somebody stopped it before it blocked: uncommit
+///        |       (from each of these it searches on, without an announcement, or goes to:)
+///        v
+///   stop_looking
+/// ```
+///
+/// | told by | the fence between the news and the look |
+/// |---|---|
+/// | [`post`](Self::post), [`broadcast`](Self::broadcast) | has been executed |
+/// | [`latch_set`](Self::latch_set) | has not: a latch that was [told](Self::tells_latch) needs none. If it was, this is called only when its owner sleeps on it |
+///
 /// # The re-check
 ///
 /// The step to sleep, [`commit`](Self::commit), must return a [`Committed`], and there is one way to come by one: to
@@ -52,13 +73,13 @@ pub trait Protocol: fmt::Debug + Send + Sync {
     fn tells_latch(&self) -> bool;
 
     /// A worker begins to search: active to idle.
-    fn start_looking(&self, _house: &House) {}
+    fn start_looking(&self, _house: &House, _worker: usize) {}
 
     /// A worker has searched for long enough: idle to sleepy. `None` if it cannot get sleepy now; it will search, and
     /// ask again.
     fn announce(&self, house: &House, worker: usize) -> Option<Announcement>;
 
-    /// A sleepy worker is not sleepy any more, because it found something to do.
+    /// A sleepy worker is not sleepy any more: it found a job, or its latch is set.
     fn cancel(&self, _house: &House, _announcement: Announcement) {}
 
     /// A sleepy worker has searched again, and its bed is made: sleepy to asleep.
@@ -73,12 +94,12 @@ pub trait Protocol: fmt::Debug + Send + Sync {
         recheck: Recheck<'look>,
     ) -> Result<Committed<'look>, Retreat>;
 
-    /// The worker had committed, but a waker took it out of bed before it slept. Only if it was not
-    /// [woken](House::wake).
-    fn uncommit(&self, _house: &House) {}
+    /// The worker had committed, but somebody stopped it before it blocked. Called by the worker, instead of the `uncount` that a waker
+    /// passes to [`House::wake`] for one that slept.
+    fn uncommit(&self, _house: &House, _worker: usize) {}
 
     /// A worker stops searching: idle to active. `work_visible` tells whether there is a job, in any queue, for anyone.
-    fn stop_looking(&self, _house: &House, _work_visible: &dyn Fn() -> bool) {}
+    fn stop_looking(&self, _house: &House, _worker: usize, _work_visible: &dyn Fn() -> bool) {}
 
     /// Jobs were published, and then a bit of [`ATTENTION`] was seen set, with a fence between the two that pairs with
     /// [`House::fence_against_posts`].

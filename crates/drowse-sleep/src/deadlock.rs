@@ -10,8 +10,8 @@ use std::ptr;
 /// The census of one pool, behind a lock that is taken where a worker sleeps, is woken, blocks or is unblocked: never on
 /// the hot path.
 ///
-/// A worker is **active** unless it sleeps, is blocked, or has ended. It is a deadlock when none is active and at least one is
-/// blocked: those that sleep sleep until somebody posts work, and no worker is left who could. (If none is blocked the pool is
+/// For the census a worker is **active** unless it sleeps, is blocked, or has ended: one that searches is active too. It is a deadlock when
+/// none is active and at least one is blocked: those that sleep sleep until somebody posts work, and no worker is left who could. (If none is blocked the pool is
 /// merely idle.) The check is made where a worker stops being active.
 ///
 /// Falling asleep and being woken happen *under the lock*, bed and census in one step. Otherwise a worker could be woken by a

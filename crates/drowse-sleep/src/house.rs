@@ -5,7 +5,7 @@ use crate::meter::{Meter, SleepMetrics};
 use crate::sleepers::{Claim, Sleepers};
 use crate::{ATTENTION, Committed, Deadlock, Observer, Reason};
 use drowse_sync::atomic::{AtomicU64, Ordering};
-use drowse_sync::{Arc, CachePadded, full_fence, heavy_fence, mutant};
+use drowse_sync::{Arc, CachePadded, Stopwatch, full_fence, heavy_fence, mutant};
 
 /// The house in which the workers of one pool sleep: one word for the protocol, one bed and one meter a worker.
 ///
@@ -17,6 +17,7 @@ pub struct House {
     pub(crate) meters: Box<[CachePadded<Meter>]>,
     pub(crate) detector: Option<Detector>,
     pub(crate) observer: Option<Arc<dyn Observer>>,
+    pub(crate) clock: Stopwatch,
 }
 
 impl House {
@@ -27,6 +28,7 @@ impl House {
             meters: (0..workers).map(|_| CachePadded::new(Meter::default())).collect(),
             detector: None,
             observer: None,
+            clock: Stopwatch::start(),
         }
     }
 
@@ -144,6 +146,6 @@ impl House {
     }
 
     pub(crate) fn metrics(&self, worker: usize) -> SleepMetrics {
-        self.meters[worker].read()
+        self.meters[worker].read(self.clock.elapsed())
     }
 }

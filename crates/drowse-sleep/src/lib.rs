@@ -14,6 +14,8 @@
 //!      +----- found a job ----+  +---- new work! ------+------- woken ----------+
 //! ```
 //!
+//! (A sleepy worker that finds a job is active at once, like an idle one.)
+//!
 //! An **active** worker runs jobs. An **idle** one searches. A **sleepy** one has announced that it is
 //! about to sleep and searches once more. An **asleep** one blocks until another thread wakes it. Idle,
 //! sleepy and asleep together are called *inactive*.
@@ -26,13 +28,16 @@
 //!
 //! The remedy is the same in every protocol here: **announce, look again, commit.** W first says in public that it is about to sleep. Then it
 //! looks again. P first publishes its job, then looks whether anybody said so. Whichever of the two comes second sees the other:
-//! either W finds the job when it looks again, or P finds W's announcement when it looks, and then holds it back or wakes it.
+//! either W finds the job when it looks again, or P finds W's announcement when it looks, and then holds it back or wakes it. (What counts as the
+//! announcement is whatever the post reads. In `sleepy` that is who is sleepy; in the other two, that W is counted as sleeping, so there the look
+//! comes after the counting, in the very act of falling asleep.)
 //!
 //! *"Comes second"* is not to be had for nothing. Each side writes one thing and then reads the other, and a processor may let the
 //! read overtake the write, on both sides at once: then neither sees the other. So each side has a **fence** between its
 //! write and its read. Of two fences one comes first, and what was written before it is seen by what is read after the other one.
 //! Since P's side is run at each fork, a hundred million times a second, and W's only now and then, the fences are
-//! lopsided where the system allows it: P's costs nothing, and W's makes up for it. See [`drowse_sync::light_fence`].
+//! lopsided where the system allows it: P's costs nothing, and W's makes up for it, by having the system run a full fence on every running
+//! thread of the process. See [`drowse_sync::light_fence`], and `docs/memory-model.md` for every handshake as a litmus test.
 //!
 //! # The latch: who waits for what
 //!
@@ -43,7 +48,7 @@
 //! # The beds: how one thread wakes another
 //!
 //! Each worker has a bed: a word to sleep on. *Awake, committing, asleep*: the worker moves it to the right, a waker moves it back to
-//! *awake* with one compare-and-swap. Who succeeds has *claimed* the sleeper, and wakes it; so nobody is woken twice, no
+//! *awake* with one compare-and-swap. Whoever succeeds has *claimed* the sleeper, and wakes it; so nobody is woken twice, no
 //! lock is held round a wake-up, and a worker that is claimed while it is still *committing* does not sleep at all.
 //!
 //! # The contract: what a protocol decides
@@ -64,8 +69,8 @@
 //! | | state | who may get sleepy | a new job wakes | a latch wakes | read |
 //! |---|---|---|---|---|---|
 //! | `sleepy` | which worker is sleepy, whether any sleep | one at a time | everybody | everybody | [`sleepy`] |
-//! | `counters` | how many are inactive, how many sleep | all | those it takes, if not enough search; or a block of them | its owner | [`counters`] |
-//! | `jec` | the same, and a jobs event counter | all; held back if work comes | those it takes, if not enough search | its owner | [`jec`] |
+//! | `counters` | how many are inactive, how many sleep | all | as many as it takes, if not enough search; or a block of them | its owner | [`counters`] |
+//! | `jec` | the same, and a jobs event counter | all; held back if work comes | as many as it takes, if not enough search | its owner | [`jec`] |
 //!
 //! They are a line: each was the answer to what hurt with the one before. `sleepy` wakes everybody for anything, which burns
 //! CPU time when work is sparse. `counters` wakes only whom it must, but lets a worker fall asleep in the middle of a stream of small jobs, to be woken
@@ -83,9 +88,10 @@
 //!
 //! A worker that blocks in the user's code, on a channel say, is neither active nor asleep, and no protocol knows of it. If all others
 //! sleep, waiting for work that only the blocked one could post, nothing will ever move again. With
-//! [`Sleep::with_deadlock_detection`] a census is kept of who is active, asleep and
-//! [blocked](Sleep::mark_blocked), under a lock that is taken where workers sleep and wake; when the last active worker sleeps or blocks, and
-//! at least one is blocked, somebody is told: [`Deadlock`]. A pool that is merely idle has nobody blocked, and is not dead.
+//! [`Sleep::with_deadlock_detection`] a census is kept of who is up, asleep and [blocked](Sleep::mark_blocked), under a lock that is taken where
+//! workers sleep and wake. (*Up* means active or searching.) When the last worker that is up sleeps or blocks, and at least one is blocked,
+//! the one who comes to that is told of the [`Deadlock`]: [`Surroundings::deadlock`], or what it passed to [`Sleep::mark_blocked`]. A pool that is
+//! merely idle has nobody blocked, and is not dead.
 //!
 //! # Example
 //!
@@ -116,6 +122,7 @@
 //!     let worker = s.spawn(|| wait_until(&sleep, 0, &latch, &injector));
 //!     for job in 1..=10 {
 //!         injector.push(job);
+//!         // Whether the queue was empty before is for the protocol to weigh; here it may as well wake somebody.
 //!         sleep.post_injected(1, || false);
 //!     }
 //!     while !injector.is_empty() {

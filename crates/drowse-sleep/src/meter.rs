@@ -13,8 +13,10 @@ pub(crate) struct Meter {
     pub(crate) fruitless: Counter,
     /// Times a waker stopped it on its way to sleep.
     pub(crate) kept_awake: Counter,
-    /// Nanoseconds that it was blocked.
-    pub(crate) parked: Counter,
+    /// Nanoseconds that it was blocked, in sleeps that have ended.
+    parked: Counter,
+    /// When the sleep began that has not ended, by the house's clock, plus one; 0 if it is awake.
+    parked_since: Counter,
     /// Times it was woken, by reason. Counted by the waker.
     wakes: [Counter; Reason::ALL.len()],
 }
@@ -24,15 +26,36 @@ impl Meter {
         self.wakes[reason as usize].add(1);
     }
 
-    pub(crate) fn read(&self) -> SleepMetrics {
+    /// The worker is about to block.
+    pub(crate) fn park(&self, now: Duration) {
+        self.sleeps.add_mine(1);
+        self.parked_since.set_mine(nanos(now) + 1);
+    }
+
+    /// The worker was woken.
+    pub(crate) fn unpark(&self, now: Duration) {
+        let since = self.parked_since.get();
+        self.parked_since.set_mine(0);
+        self.parked.add_mine((nanos(now) + 1).saturating_sub(since));
+    }
+
+    pub(crate) fn read(&self, now: Duration) -> SleepMetrics {
+        let running = match self.parked_since.get() {
+            0 => 0,
+            since => (nanos(now) + 1).saturating_sub(since),
+        };
         SleepMetrics {
             sleeps: self.sleeps.get(),
             fruitless: self.fruitless.get(),
             kept_awake: self.kept_awake.get(),
-            parked: Duration::from_nanos(self.parked.get()),
+            parked: Duration::from_nanos(self.parked.get() + running),
             wakes: std::array::from_fn(|reason| self.wakes[reason].get()),
         }
     }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX - 1)
 }
 
 /// How one worker has slept so far.
@@ -53,7 +76,7 @@ pub struct SleepMetrics {
     pub fruitless: u64,
     /// Times that it was about to block and was kept from it: a wake-up without a system call.
     pub kept_awake: u64,
-    /// Time that it was blocked. A sleep that has not ended yet is not in it.
+    /// Time that it was blocked, up to this moment.
     pub parked: Duration,
     wakes: [u64; Reason::ALL.len()],
 }

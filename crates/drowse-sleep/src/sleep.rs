@@ -5,7 +5,7 @@ use crate::house::House;
 use crate::meter::SleepMetrics;
 use crate::{Announcement, Deadlock, LatchWord, MAX_WORKERS, Observer, Policy, Posted, Protocol, Reason};
 use crate::{Recheck, Retreat, SleepProtocol};
-use drowse_sync::{Arc, Stopwatch, full_fence, hint, light_fence, mutant};
+use drowse_sync::{Arc, full_fence, hint, light_fence, mutant};
 use std::panic::Location;
 
 /// The sleep of the workers of one pool.
@@ -60,7 +60,8 @@ impl<F: Fn() -> bool> Surroundings for F {
 }
 
 impl Sleep {
-    /// The sleep of `workers` workers, all of them active.
+    /// The sleep of `workers` workers, all of them active. Somebody must have called
+    /// [`prepare_fences`](drowse_sync::prepare_fences) before the first [`post`](Self::post).
     ///
     /// # Panics
     ///
@@ -69,7 +70,8 @@ impl Sleep {
         Self::with(workers, protocol.build(), policy)
     }
 
-    /// As [`new`](Self::new), with a protocol of your own.
+    /// As [`new`](Self::new), with a protocol of your own. (A pool chooses among those that have a name:
+    /// [`SleepProtocol`].)
     ///
     /// # Panics
     ///
@@ -117,7 +119,7 @@ impl Sleep {
 
     /// The worker found nothing in its own queue and begins to search elsewhere.
     pub fn start_looking(&self, worker: usize) -> Idle {
-        self.protocol.start_looking(&self.house);
+        self.protocol.start_looking(&self.house, worker);
         self.house.observe(|observer| observer.idle(worker));
         Idle { worker, rounds: 0, announcement: None, woken: false }
     }
@@ -129,7 +131,7 @@ impl Sleep {
         if let Some(announcement) = idle.announcement {
             self.protocol.cancel(&self.house, announcement);
         }
-        self.protocol.stop_looking(&self.house, &work_visible);
+        self.protocol.stop_looking(&self.house, idle.worker, &work_visible);
         self.house.observe(|observer| observer.active(idle.worker));
     }
 
@@ -200,7 +202,7 @@ impl Sleep {
                 if house.go_to_sleep(worker, committed, &|deadlock| around.deadlock(deadlock)) {
                     self.block(idle, around);
                 } else {
-                    self.protocol.uncommit(house);
+                    self.protocol.uncommit(house, worker);
                     idle.rounds = self.policy.rounds_until_sleepy;
                 }
             }
@@ -220,15 +222,14 @@ impl Sleep {
     /// Blocks a worker that is in bed and has committed.
     fn block(&self, idle: &mut Idle, around: &dyn Surroundings) {
         let meter = &self.house.meters[idle.worker];
-        meter.sleeps.add_mine(1);
         if idle.woken {
             meter.fruitless.add_mine(1);
         }
         self.house.observe(|observer| observer.asleep(idle.worker));
         around.before_sleep();
-        let watch = Stopwatch::start();
+        meter.park(self.house.clock.elapsed());
         self.house.sleepers.sleep(idle.worker);
-        meter.parked.add_mine(u64::try_from(watch.elapsed().as_nanos()).unwrap_or(u64::MAX));
+        meter.unpark(self.house.clock.elapsed());
         around.after_sleep();
         self.house.observe(|observer| observer.awake(idle.worker));
         idle.woken = true;

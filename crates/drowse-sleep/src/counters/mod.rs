@@ -86,7 +86,7 @@ impl Protocol for Counters {
         true
     }
 
-    fn start_looking(&self, house: &House) {
+    fn start_looking(&self, house: &House, _worker: usize) {
         self.heads(house).start_looking();
     }
 
@@ -104,11 +104,11 @@ impl Protocol for Counters {
         self.heads(house).commit(|_| true, recheck).ok_or(Retreat::BeforeSleepy)
     }
 
-    fn uncommit(&self, house: &House) {
+    fn uncommit(&self, house: &House, _worker: usize) {
         self.heads(house).uncommit();
     }
 
-    fn stop_looking(&self, house: &House, work_visible: &dyn Fn() -> bool) {
+    fn stop_looking(&self, house: &House, _worker: usize, work_visible: &dyn Fn() -> bool) {
         self.heads(house).stop_looking(work_visible);
     }
 

@@ -38,7 +38,7 @@ impl Protocol for Sleepy {
         Self::NAME
     }
 
-    /// A latch that is set tickles everyone, as all news do; nobody needs to know who waits for what.
+    /// A latch that is set tickles everyone, as all news does; nobody needs to know who waits for what.
     fn tells_latch(&self) -> bool {
         false
     }

@@ -9,10 +9,9 @@ use std::env;
 pub(super) fn default_num_threads() -> usize {
     static ANSWER: OnceLock<usize> = OnceLock::new();
     *ANSWER.get_or_init(|| {
-        let default = rayons_num_threads().unwrap_or_else(core_count);
         let value = env::var_os("DROWSE_NUM_THREADS");
-        let (threads, complaint) =
-            threads_from(value.as_deref().map(|value| value.to_string_lossy()), default);
+        let value = value.as_deref().map(|value| value.to_string_lossy());
+        let (threads, complaint) = threads_from(value, rayons_num_threads(), core_count());
         if let Some(complaint) = complaint {
             eprintln!("drowse: {complaint}");
         }
@@ -70,19 +69,31 @@ fn protocol_from(value: Option<impl AsRef<str>>) -> (SleepProtocol, Option<Strin
 }
 
 /// The number of threads for this value of the variable, and what there is to complain about it.
-fn threads_from(value: Option<impl AsRef<str>>, cores: usize) -> (usize, Option<String>) {
-    let Some(value) = value else { return (cores, None) };
+///
+/// `rayons` is what rayon's own variables say, `cores` what the process may run at once.
+fn threads_from(
+    value: Option<impl AsRef<str>>,
+    rayons: Option<usize>,
+    cores: usize,
+) -> (usize, Option<String>) {
+    let fallback = rayons.unwrap_or(cores);
+    let Some(value) = value else { return (fallback, None) };
     match value.as_ref().trim().parse::<usize>() {
         // Zero means: as many as there are cores.
         Ok(0) => (cores, None),
         Ok(threads) if threads <= max_num_threads() => (threads, None),
         _ => {
             let complaint = format!(
-                "DROWSE_NUM_THREADS={:?} is not a number of threads up to {}; using {cores}, what the process may run at once",
+                "DROWSE_NUM_THREADS={:?} is not a number of threads up to {}; using {fallback}, {}",
                 value.as_ref(),
-                max_num_threads()
+                max_num_threads(),
+                if rayons.is_some() {
+                    "as rayon's variable says"
+                } else {
+                    "what the process may run at once"
+                }
             );
-            (cores, Some(complaint))
+            (fallback, Some(complaint))
         }
     }
 }
@@ -123,16 +134,17 @@ mod tests {
 
     #[test]
     fn takes_a_number_zero_or_nothing() {
-        assert_eq!(threads_from(Some("7"), 4), (7, None));
-        assert_eq!(threads_from(Some(" 7 "), 4), (7, None));
-        assert_eq!(threads_from(Some("0"), 4), (4, None));
-        assert_eq!(threads_from(None::<&str>, 4), (4, None));
+        assert_eq!(threads_from(Some("7"), Some(3), 4), (7, None));
+        assert_eq!(threads_from(Some(" 7 "), None, 4), (7, None));
+        assert_eq!(threads_from(Some("0"), Some(3), 4), (4, None));
+        assert_eq!(threads_from(None::<&str>, None, 4), (4, None));
+        assert_eq!(threads_from(None::<&str>, Some(3), 4), (3, None));
     }
 
     #[test]
     fn complains_about_anything_else_and_says_what_it_uses() {
         for bad in ["", "many", "-1", "3.5", "100000", "99999999999999999999999"] {
-            let (threads, complaint) = threads_from(Some(bad), 4);
+            let (threads, complaint) = threads_from(Some(bad), None, 4);
             assert_eq!(threads, 4);
             let complaint = complaint.expect(bad);
             assert!(complaint.contains("DROWSE_NUM_THREADS") && complaint.contains("using 4"), "{complaint}");

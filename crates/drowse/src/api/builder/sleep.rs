@@ -50,8 +50,8 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets who hears of a deadlock: no worker of the pool is active, and at least one is
-    /// [marked as blocked](crate::mark_blocked). (The others sleep, waiting for work that nobody is left to post.)
+    /// Sets who hears of a deadlock: no worker of the pool is active (runs a job, or searches for one), and at least one is
+    /// [marked as blocked](crate::mark_blocked). The others sleep, waiting for work that nobody is left to post.
     ///
     /// A pool that is merely idle, or has just been built, is not dead: none of its workers is blocked. A pool without a
     /// handler does not keep count, so it pays nothing.
@@ -71,26 +71,26 @@ impl<S> ThreadPoolBuilder<S> {
     /// active whenever it does not sleep in drowse.
     ///
     /// ```
-    /// use std::sync::Mutex;
     /// use std::sync::mpsc::channel;
     ///
     /// let (alarm, alarms) = channel();
-    /// let alarm = Mutex::new(alarm);
     /// let pool = drowse::ThreadPoolBuilder::new()
     ///     .num_threads(1)
-    ///     .deadlock_handler(move |deadlock| alarm.lock().unwrap().send(deadlock.to_string()).unwrap())
+    ///     .deadlock_handler(move |deadlock| alarm.send(deadlock.to_string()).unwrap())
     ///     .build()
     ///     .unwrap();
     ///
-    /// let (answer, question) = channel::<u32>();
+    /// let ((marks, marked), (answer, question)) = (channel(), channel());
     /// pool.spawn(move || {
-    ///     let blocked = drowse::mark_blocked();
-    ///     let _ = question.recv(); // nobody in the pool can answer
-    ///     drop(blocked);
+    ///     marks.send(drowse::mark_blocked()).unwrap();
+    ///     assert_eq!(question.recv(), Ok(42)); // nobody in the pool can answer
     /// });
     /// let report = alarms.recv().unwrap();
     /// assert!(report.starts_with("no worker of 1 can go on: 0 is blocked at "));
-    /// answer.send(42).unwrap(); // from outside
+    ///
+    /// // To the rescue, from outside: first unmark, then unblock.
+    /// drowse::mark_unblocked(marked.recv().unwrap());
+    /// answer.send(42).unwrap();
     /// ```
     pub fn deadlock_handler<H>(mut self, handler: H) -> Self
     where
