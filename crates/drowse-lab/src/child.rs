@@ -1,0 +1,66 @@
+//! One cell of the table, in a process of its own.
+
+use crate::contender::{self, Pool};
+use crate::measure::{Budget, UsageMeter};
+use crate::schema::{Figures, Outcome};
+use crate::workload::{self, Workload};
+use std::panic::{self, AssertUnwindSafe};
+use std::time::Duration;
+
+/// What to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Order {
+    /// The workload's name.
+    pub workload: String,
+    /// The contender's name.
+    pub contender: String,
+    /// How many threads.
+    pub threads: usize,
+    /// How long.
+    pub time: Duration,
+}
+
+/// Runs it here. `None` if there is no such workload or contender.
+pub fn run(order: &Order) -> Option<Outcome> {
+    workload::visit(&order.workload, WithWorkload(order))?
+}
+
+struct WithWorkload<'a>(&'a Order);
+
+impl workload::Visitor for WithWorkload<'_> {
+    type Output = Option<Outcome>;
+
+    fn visit<W: Workload>(self) -> Option<Outcome> {
+        contender::visit(&self.0.contender, WithBoth::<W>(self.0, std::marker::PhantomData))
+    }
+}
+
+struct WithBoth<'a, W>(&'a Order, std::marker::PhantomData<W>);
+
+impl<W: Workload> contender::Visitor for WithBoth<'_, W> {
+    type Output = Outcome;
+
+    fn visit<P: Pool>(self) -> Outcome {
+        measure::<W, P>(self.0).unwrap_or_else(|reason| Outcome::None { reason })
+    }
+}
+
+fn measure<W: Workload, P: Pool>(order: &Order) -> Result<Outcome, String> {
+    let pool = P::new(order.threads)?;
+    let meter = UsageMeter::start();
+    let run = AssertUnwindSafe(|| W::run(&pool, Budget::of(order.time)));
+    let samples = panic::catch_unwind(run).map_err(|payload| {
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
+        format!("it panicked, or its result was wrong: {text}")
+    })??;
+    let usage = meter.read();
+    // A pool's threads end with the process; some contenders have no other way.
+    std::mem::forget(pool);
+    Ok(Outcome::Figures(Figures {
+        samples,
+        cpu_percent: vec![usage.cpu_percent()],
+        switches: vec![usage.switches_a_second()],
+        noisy: Vec::new(),
+    }))
+}

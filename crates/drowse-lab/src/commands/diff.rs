@@ -1,0 +1,173 @@
+//! `diff`: what moved between two runs, beyond noise.
+
+use super::{End, Misuse, say, say_json};
+use crate::cli::DiffArgs;
+use crate::report;
+use crate::schema::{Cell, Measure, Outcome, Results};
+use crate::stats::{Limits, differ_within, figure, median, ratio};
+use serde::Serialize;
+
+/// One thing that moved.
+#[derive(Debug, PartialEq, Serialize)]
+struct Move {
+    workload: String,
+    contender: String,
+    threads: usize,
+    /// What moved, in words.
+    what: String,
+    /// Whether it is better now; neither if one of the runs was too noisy to say.
+    better: Option<bool>,
+    before: Option<f64>,
+    after: Option<f64>,
+    unit: String,
+}
+
+/// All that moved, and what was looked at.
+#[derive(Debug, Default, Serialize)]
+struct Comparison {
+    moves: Vec<Move>,
+    /// How many figures both runs have.
+    compared: usize,
+    /// What a reader should know before believing it.
+    notes: Vec<String>,
+}
+
+pub(super) fn diff(args: &DiffArgs) -> Result<End, Misuse> {
+    let (before, after) = (report::read(&args.before)?, report::read(&args.after)?);
+    let comparison = comparison(&before, &after);
+    if comparison.compared == 0 && comparison.moves.is_empty() {
+        return Err(Misuse(format!(
+            "{} and {} have no cell in common: compare runs of the same plan",
+            args.before.display(),
+            args.after.display()
+        )));
+    }
+    if args.json {
+        say_json(&comparison)?
+    } else {
+        say(as_text(&comparison))
+    }
+    let worse = comparison.moves.iter().any(|moved| moved.better == Some(false));
+    Ok(if worse { End::Amiss } else { End::Well })
+}
+
+fn comparison(before: &Results, after: &Results) -> Comparison {
+    let mut all = Comparison { notes: notes(before, after), ..Comparison::default() };
+    for old in &before.cells {
+        let same = |cell: &&Cell| {
+            (&cell.workload, &cell.contender, cell.threads) == (&old.workload, &old.contender, old.threads)
+        };
+        let Some(new) = after.cells.iter().find(same) else { continue };
+        let workload = before.workloads.iter().find(|workload| workload.name == old.workload);
+        compare_cells(old, new, workload.map_or(&[], |workload| &workload.measures), &mut all);
+    }
+    let missing = |from: &Results, other: &Results| {
+        let has = |cell: &Cell| {
+            let mut others = other.cells.iter();
+            others.any(|c| {
+                (&c.workload, &c.contender, c.threads) == (&cell.workload, &cell.contender, cell.threads)
+            })
+        };
+        from.cells.iter().filter(|cell| !has(cell)).count()
+    };
+    let (gone, new) = (missing(before, after), missing(after, before));
+    if gone + new > 0 {
+        all.notes.push(format!("{gone} cells are in the first only, {new} in the second only"));
+    }
+    all
+}
+
+fn compare_cells(old: &Cell, new: &Cell, measures: &[Measure], all: &mut Comparison) {
+    let moved = |what: String, better, values: [Option<f64>; 2], unit: &str| Move {
+        workload: old.workload.clone(),
+        contender: old.contender.clone(),
+        threads: old.threads,
+        what,
+        better,
+        before: values[0],
+        after: values[1],
+        unit: unit.to_owned(),
+    };
+    let noisy = mostly_noisy(old, measures) || mostly_noisy(new, measures);
+    let unless_noisy = |better| (!noisy).then_some(better);
+    match (&old.outcome, &new.outcome) {
+        (Outcome::Figures(a), Outcome::Figures(b)) => {
+            for measure in measures {
+                let (Some(a), Some(b)) = (a.samples.get(&measure.name), b.samples.get(&measure.name)) else {
+                    continue;
+                };
+                all.compared += 1;
+                let difference = differ_within(a, b, &Limits::TWO_RUNS.of_unit(&measure.unit));
+                if let Some(better) = difference.better(measure.less_is_better) {
+                    let better = unless_noisy(better);
+                    let times =
+                        difference.ratio.map_or(String::new(), |value| format!(" ({})", ratio(value)));
+                    let what = format!("{}{times}", measure.label);
+                    all.moves.push(moved(what, better, [median(a), median(b)], &measure.unit));
+                }
+            }
+        }
+        (Outcome::Figures(_), Outcome::None { reason }) => {
+            all.moves.push(moved(
+                format!("no figure any more: {reason}"),
+                unless_noisy(false),
+                [None; 2],
+                "",
+            ));
+        }
+        (Outcome::None { .. }, Outcome::Figures(_)) => {
+            all.moves.push(moved("has figures now".to_owned(), unless_noisy(true), [None; 2], ""));
+        }
+        (Outcome::None { .. }, Outcome::None { .. }) => {}
+    }
+}
+
+/// Whether most of a cell was measured while the machine was busy with something else.
+fn mostly_noisy(cell: &Cell, measures: &[Measure]) -> bool {
+    let Outcome::Figures(figures) = &cell.outcome else { return false };
+    let samples = measures.first().and_then(|measure| figures.samples.get(&measure.name));
+    samples.is_some_and(|samples| figures.noisy.len() * 2 > samples.len())
+}
+
+fn notes(before: &Results, after: &Results) -> Vec<String> {
+    let mut notes = Vec::new();
+    let host =
+        |results: &Results| format!("{} x {}, {}", results.host.cpus, results.host.cpu, results.host.system);
+    if host(before) != host(after) {
+        notes.push(format!("not the same machine: {} and {}", host(before), host(after)));
+    }
+    if before.build.rustc != after.build.rustc {
+        notes.push(format!("not the same compiler: {} and {}", before.build.rustc, after.build.rustc));
+    }
+    notes
+}
+
+fn as_text(comparison: &Comparison) -> String {
+    let mut lines = Vec::new();
+    for moved in &comparison.moves {
+        let sign = match moved.better {
+            Some(true) => "better",
+            Some(false) => "WORSE ",
+            None => "noise?",
+        };
+        let Move { workload, contender, threads, what, .. } = moved;
+        let mut line = format!("{sign}  {workload} on {contender}, {threads} threads: {what}");
+        if let (Some(before), Some(after)) = (moved.before, moved.after) {
+            line += &format!(": {} to {}", figure(before, &moved.unit), figure(after, &moved.unit));
+        }
+        lines.push(line);
+    }
+    let count = |better| comparison.moves.iter().filter(|moved| moved.better == better).count();
+    lines.extend(comparison.notes.iter().map(|note| format!("Note: {note}.")));
+    let (better, worse, unsure) = (count(Some(true)), count(Some(false)), count(None));
+    if unsure > 0 {
+        lines.push(format!(
+            "Note: {unsure} differ, but most of their samples are from a busy machine; measure again on a quiet one."
+        ));
+    }
+    lines.push(match better + worse {
+        0 => format!("Nothing moved beyond noise, of {} figures.", comparison.compared),
+        _ => format!("{better} better and {worse} worse, of {} figures.", comparison.compared),
+    });
+    lines.join("\n")
+}

@@ -1,0 +1,70 @@
+//! `list`: what there is.
+
+use super::{End, Misuse, say, say_json};
+use crate::cli::ListArgs;
+use crate::contender;
+use crate::runner::external;
+use crate::workload;
+use drowse::SleepProtocol;
+use serde_json::json;
+use std::fmt::Write as _;
+
+pub(super) fn list(args: &ListArgs) -> Result<End, Misuse> {
+    if args.json {
+        say_json(&as_json())?
+    } else {
+        say(as_text().trim_end())
+    }
+    Ok(End::Well)
+}
+
+fn as_json() -> serde_json::Value {
+    let workload = |spec: &workload::Spec| {
+        let measures: Vec<crate::schema::Measure> = spec.measures.iter().map(Into::into).collect();
+        json!({"name": spec.name, "about": spec.about, "measures": measures, "widths": spec.widths})
+    };
+    let here =
+        contender::ALL.iter().map(|(name, about)| json!({"name": name, "about": about, "built": true}));
+    let external = external::ALL.iter().map(|external| {
+        json!({"name": external.name, "about": external.about, "built": external.program().is_ok()})
+    });
+    json!({
+        "workloads": workload::ALL.iter().map(workload).collect::<Vec<_>>(),
+        "contenders": here.chain(external).collect::<Vec<_>>(),
+        "protocols": SleepProtocol::ALL.map(SleepProtocol::name),
+    })
+}
+
+fn as_text() -> String {
+    let longest = |names: &mut dyn Iterator<Item = &'static str>| names.map(str::len).max().unwrap_or(0);
+    let mut text = String::from("Workloads:\n");
+    let width = longest(&mut workload::ALL.iter().map(|spec| spec.name));
+    // Writing to a string cannot fail.
+    for spec in workload::ALL {
+        let _ = writeln!(text, "  {:width$}  {}", spec.name, spec.about);
+        for measure in spec.measures {
+            let unit = if measure.unit.is_empty() { "a number" } else { measure.unit };
+            let better = if measure.less_is_better { "less" } else { "more" };
+            let _ = writeln!(text, "  {:width$}    {} ({unit}; {better} is better)", "", measure.label);
+        }
+    }
+    text.push_str("\nContenders:\n");
+    let width = longest(
+        &mut contender::ALL.iter().map(|(name, _)| *name).chain(external::ALL.iter().map(|e| e.name)),
+    );
+    for (name, about) in contender::ALL {
+        let _ = writeln!(text, "  {name:width$}  {about}");
+    }
+    for external in external::ALL {
+        let _ = writeln!(text, "  {:width$}  {}, in a program of its own", external.name, external.about);
+        if let Err(reason) = external.program() {
+            let _ = writeln!(text, "  {:width$}    {reason}", "");
+        }
+    }
+    let _ = writeln!(
+        text,
+        "\nSleep protocols of drowse: {}",
+        SleepProtocol::ALL.map(SleepProtocol::name).join(", ")
+    );
+    text
+}

@@ -1,0 +1,83 @@
+//! The limit: what the operating system does, with nothing round it.
+
+use super::serial::Serial;
+use super::{Job, Pool, Reason};
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, Thread};
+
+/// One thread that parks until somebody leaves it a job and unparks it.
+#[derive(Debug)]
+pub struct Bare {
+    place: Arc<Place>,
+    thread: Thread,
+}
+
+#[derive(Default)]
+struct Place(Mutex<Vec<Job>>);
+
+impl std::fmt::Debug for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Place")
+    }
+}
+
+impl Bare {
+    fn give(&self, job: Job) {
+        self.place.0.lock().unwrap_or_else(PoisonError::into_inner).push(job);
+        self.thread.unpark();
+    }
+}
+
+impl Pool for Bare {
+    const NAME: &'static str = "bare";
+    const ABOUT: &'static str = "the limit: one thread, parked and unparked by the standard library";
+    type Fork = Serial;
+
+    fn new(_threads: usize) -> Result<Self, Reason> {
+        let place = Arc::new(Place::default());
+        let taker = Arc::clone(&place);
+        let thread = thread::spawn(move || {
+            loop {
+                let jobs = std::mem::take(&mut *taker.0.lock().unwrap_or_else(PoisonError::into_inner));
+                if jobs.is_empty() {
+                    thread::park();
+                }
+                jobs.into_iter().for_each(|job| job());
+            }
+        });
+        Ok(Self { place, thread: thread.thread().clone() })
+    }
+
+    fn can_fork(&self) -> Result<(), Reason> {
+        Err("one thread: nothing to fork to")
+    }
+
+    fn run<R: Send>(&self, f: impl FnOnce(&mut Serial) -> R + Send) -> R {
+        let (result, caller) = (Arc::new(Mutex::new(None)), thread::current());
+        let to = Arc::clone(&result);
+        let job: Box<dyn FnOnce() + Send + '_> = Box::new(move || {
+            let value = panic::catch_unwind(AssertUnwindSafe(|| f(&mut Serial)));
+            *to.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+            caller.unpark();
+        });
+        // SAFETY: the closure is done with what it borrows when the result is there, and that is waited for right here.
+        let job: Job = unsafe { std::mem::transmute(job) };
+        self.give(job);
+        loop {
+            if let Some(value) = result.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                return value.unwrap_or_else(|payload| panic::resume_unwind(payload));
+            }
+            thread::park();
+        }
+    }
+
+    fn spawn(&self, job: Job) -> Result<(), Reason> {
+        self.give(job);
+        Ok(())
+    }
+
+    fn is_parallel(&self) -> bool {
+        false
+    }
+}

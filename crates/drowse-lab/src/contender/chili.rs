@@ -1,0 +1,54 @@
+//! chili, a pool that shares work by heartbeat.
+
+use super::{Fork, Job, Pool, Reason};
+use chili::{Config, Scope, ThreadPool};
+use std::num::NonZero;
+
+/// A pool of chili's.
+#[derive(Debug)]
+pub struct Chili(ThreadPool);
+
+/// Forks with a scope of chili's, which the thread that has it alone may use.
+#[derive(Debug)]
+pub struct ChiliFork(*mut Scope<'static>);
+
+impl ChiliFork {
+    fn within<R>(scope: &mut Scope<'_>, f: impl FnOnce(&mut Self) -> R) -> R {
+        f(&mut Self(std::ptr::from_mut(scope).cast()))
+    }
+}
+
+impl Fork for ChiliFork {
+    #[inline(always)]
+    fn join<A, B, RA, RB>(&mut self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(&mut Self) -> RA + Send,
+        B: FnOnce(&mut Self) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        // SAFETY: made by `within` from a scope that is borrowed until the closure has returned that we are called from, and
+        // that nobody else uses meanwhile. What its lifetime says does not matter to `join`.
+        let scope = unsafe { &mut *self.0 };
+        scope.join(|scope| Self::within(scope, a), |scope| Self::within(scope, b))
+    }
+}
+
+impl Pool for Chili {
+    const NAME: &'static str = "chili";
+    const ABOUT: &'static str = "chili 0.2: shares a job each heartbeat, and runs most joins as plain calls";
+    type Fork = ChiliFork;
+
+    fn new(threads: usize) -> Result<Self, Reason> {
+        let config = Config { thread_count: NonZero::new(threads), ..Config::default() };
+        Ok(Self(ThreadPool::with_config(config)))
+    }
+
+    fn run<R: Send>(&self, f: impl FnOnce(&mut ChiliFork) -> R + Send) -> R {
+        ChiliFork::within(&mut self.0.scope(), f)
+    }
+
+    fn spawn(&self, _job: Job) -> Result<(), Reason> {
+        Err("it takes no jobs that nobody waits for")
+    }
+}

@@ -1,0 +1,119 @@
+//! drowse, on each of its sleep protocols.
+
+use super::{Fork, Job, Pool, Reason};
+use drowse::{Counters, SleepProtocol, ThreadPool, ThreadPoolBuilder, Trace};
+
+/// Forks with `drowse::join`.
+#[derive(Debug)]
+pub struct DrowseFork;
+
+impl Fork for DrowseFork {
+    #[inline(always)]
+    fn join<A, B, RA, RB>(&mut self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(&mut Self) -> RA + Send,
+        B: FnOnce(&mut Self) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        drowse::join(|| a(&mut Self), || b(&mut Self))
+    }
+}
+
+fn build(threads: usize, protocol: SleepProtocol) -> Result<ThreadPool, Reason> {
+    let builder = ThreadPoolBuilder::new().num_threads(threads).sleep_protocol(protocol);
+    builder.build().map_err(|_| "its threads could not be started")
+}
+
+macro_rules! on_protocol {
+    ($(#[$doc:meta])* $name:ident, $text:literal, $about:literal, $protocol:expr) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $name(ThreadPool);
+
+        impl Pool for $name {
+            const NAME: &'static str = $text;
+            const ABOUT: &'static str = $about;
+            type Fork = DrowseFork;
+
+            fn new(threads: usize) -> Result<Self, Reason> {
+                build(threads, $protocol).map(Self)
+            }
+
+            fn run<R: Send>(&self, f: impl FnOnce(&mut DrowseFork) -> R + Send) -> R {
+                self.0.install(|| f(&mut DrowseFork))
+            }
+
+            fn spawn(&self, job: Job) -> Result<(), Reason> {
+                self.0.spawn(job);
+                Ok(())
+            }
+        }
+    };
+}
+
+on_protocol!(
+    /// On the default protocol.
+    DrowseJec,
+    "drowse",
+    "drowse on jec, its default sleep protocol",
+    SleepProtocol::Jec
+);
+on_protocol!(
+    /// On counters.
+    DrowseCounters,
+    "drowse-counters",
+    "drowse on the sleep protocol counters",
+    SleepProtocol::Counters(Counters::default())
+);
+on_protocol!(
+    /// On sleepy.
+    DrowseSleepy,
+    "drowse-sleepy",
+    "drowse on the sleep protocol sleepy, which wakes everybody",
+    SleepProtocol::Sleepy
+);
+
+/// A pool that is being traced. Not a contender: for pictures.
+#[derive(Debug)]
+pub struct DrowseTraced {
+    pool: ThreadPool,
+    trace: Trace,
+}
+
+impl DrowseTraced {
+    /// A pool on this protocol, and its trace.
+    ///
+    /// # Errors
+    ///
+    /// If its threads cannot be started.
+    pub fn on(threads: usize, protocol: SleepProtocol) -> Result<Self, Reason> {
+        let trace = Trace::new();
+        let builder = ThreadPoolBuilder::new().num_threads(threads).sleep_protocol(protocol).trace(&trace);
+        Ok(Self { pool: builder.build().map_err(|_| "its threads could not be started")?, trace })
+    }
+
+    /// What was recorded.
+    pub fn trace(&self) -> &Trace {
+        &self.trace
+    }
+}
+
+impl Pool for DrowseTraced {
+    const NAME: &'static str = "drowse-traced";
+    const ABOUT: &'static str = "drowse with its trace on";
+    type Fork = DrowseFork;
+
+    fn new(threads: usize) -> Result<Self, Reason> {
+        Self::on(threads, SleepProtocol::default())
+    }
+
+    fn run<R: Send>(&self, f: impl FnOnce(&mut DrowseFork) -> R + Send) -> R {
+        self.pool.install(|| f(&mut DrowseFork))
+    }
+
+    fn spawn(&self, job: Job) -> Result<(), Reason> {
+        self.pool.spawn(job);
+        Ok(())
+    }
+}

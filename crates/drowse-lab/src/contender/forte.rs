@@ -1,0 +1,62 @@
+//! forte, a pool that shares work by heartbeat and runs futures.
+
+use super::{Fork, Job, Pool, Reason};
+use forte::{ThreadPool, Worker};
+
+/// A pool of forte's, which lives as long as the process.
+pub struct Forte(&'static ThreadPool);
+
+impl std::fmt::Debug for Forte {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Forte")
+    }
+}
+
+/// Forks with a worker of forte's, on the worker's own thread.
+#[derive(Debug)]
+pub struct ForteFork(*const Worker);
+
+impl ForteFork {
+    fn within<R>(worker: &Worker, f: impl FnOnce(&mut Self) -> R) -> R {
+        f(&mut Self(worker))
+    }
+}
+
+impl Fork for ForteFork {
+    #[inline(always)]
+    fn join<A, B, RA, RB>(&mut self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(&mut Self) -> RA + Send,
+        B: FnOnce(&mut Self) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        // SAFETY: made by `within` from a worker that is borrowed until the closure has returned that we are called from.
+        let worker = unsafe { &*self.0 };
+        worker.join(|worker| Self::within(worker, a), |worker| Self::within(worker, b))
+    }
+}
+
+impl Pool for Forte {
+    const NAME: &'static str = "forte";
+    const ABOUT: &'static str = "forte 1.0.0-alpha.4 (1.0.0-beta asks for Rust 1.96)";
+    type Fork = ForteFork;
+
+    fn new(threads: usize) -> Result<Self, Reason> {
+        let pool: &'static ThreadPool = Box::leak(Box::new(ThreadPool::new()));
+        if pool.resize_to(threads) == threads {
+            Ok(Self(pool))
+        } else {
+            Err("it did not start that many threads")
+        }
+    }
+
+    fn run<R: Send>(&self, f: impl FnOnce(&mut ForteFork) -> R + Send) -> R {
+        self.0.with_worker(|worker| ForteFork::within(worker, f))
+    }
+
+    fn spawn(&self, job: Job) -> Result<(), Reason> {
+        self.0.spawn(|_| job());
+        Ok(())
+    }
+}

@@ -1,0 +1,102 @@
+//! Who is measured: pools that fork, or take jobs, or both.
+//!
+//! A workload is written once, for any [`Pool`]. What a contender cannot do it says, and the table shows it.
+
+mod bare;
+mod channel;
+mod chili;
+mod drowse;
+mod forte;
+mod rayon;
+mod serial;
+mod threads;
+
+pub use bare::Bare;
+pub use channel::Channel;
+pub use chili::Chili;
+pub use drowse::{DrowseCounters, DrowseJec, DrowseSleepy, DrowseTraced};
+pub use forte::Forte;
+pub use rayon::Rayon;
+pub use serial::Serial;
+pub use threads::Threads;
+
+/// Why a contender has no figure: in a sentence.
+pub type Reason = &'static str;
+
+/// A place in the code from which one may fork.
+pub trait Fork {
+    /// Runs both, perhaps in parallel, and waits for both.
+    fn join<A, B, RA, RB>(&mut self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(&mut Self) -> RA + Send,
+        B: FnOnce(&mut Self) -> RB + Send,
+        RA: Send,
+        RB: Send;
+}
+
+/// A job that nobody waits for.
+pub type Job = Box<dyn FnOnce() + Send>;
+
+/// A contender.
+pub trait Pool: Sized + Sync {
+    /// Its name on the command line.
+    const NAME: &'static str;
+    /// What it is, in a sentence.
+    const ABOUT: &'static str;
+    /// From where its code forks.
+    type Fork: Fork;
+
+    /// A pool of so many threads.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot have that many, or not be chosen for this.
+    fn new(threads: usize) -> Result<Self, Reason>;
+
+    /// Whether it can run forks at all, and in parallel. The reason if not.
+    fn can_fork(&self) -> Result<(), Reason> {
+        Ok(())
+    }
+
+    /// Calls `f` in the pool, from outside it, and waits.
+    fn run<R: Send>(&self, f: impl FnOnce(&mut Self::Fork) -> R + Send) -> R;
+
+    /// Gives the pool a job, from outside it.
+    ///
+    /// # Errors
+    ///
+    /// If it takes none.
+    fn spawn(&self, job: Job) -> Result<(), Reason>;
+
+    /// Whether two threads of the pool are known to run at the same time when there is work for both.
+    fn is_parallel(&self) -> bool {
+        true
+    }
+}
+
+/// What one does with a contender once it is known which.
+pub trait Visitor {
+    /// What comes of it.
+    type Output;
+
+    /// Called with the contender's type.
+    fn visit<P: Pool>(self) -> Self::Output;
+}
+
+/// Names each contender once. A new one is one word here.
+macro_rules! contenders {
+    ($($pool:ident),+ $(,)?) => {
+        /// Every contender that runs in this process: name and description, in the order of tables.
+        pub const ALL: &[(&str, &str)] = &[$((<$pool as Pool>::NAME, <$pool as Pool>::ABOUT)),+];
+
+        /// Calls the visitor with the contender of this name.
+        pub fn visit<V: Visitor>(name: &str, visitor: V) -> Option<V::Output> {
+            $(if name == <$pool as Pool>::NAME {
+                return Some(visitor.visit::<$pool>());
+            })+
+            None
+        }
+    };
+}
+
+contenders![Serial, Bare, DrowseJec, DrowseCounters, DrowseSleepy, Rayon, Chili, Forte, Channel, Threads];

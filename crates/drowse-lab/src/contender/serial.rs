@@ -1,0 +1,42 @@
+//! One thread, and nothing else.
+
+use super::{Fork, Job, Pool, Reason};
+
+/// Calls one after the other.
+#[derive(Debug)]
+pub struct Serial;
+
+impl Fork for Serial {
+    fn join<A, B, RA, RB>(&mut self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(&mut Self) -> RA + Send,
+        B: FnOnce(&mut Self) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        let result = a(self);
+        (result, b(self))
+    }
+}
+
+impl Pool for Serial {
+    const NAME: &'static str = "serial";
+    const ABOUT: &'static str = "plain calls on one thread";
+    type Fork = Self;
+
+    fn new(_threads: usize) -> Result<Self, Reason> {
+        Ok(Self)
+    }
+
+    fn run<R: Send>(&self, f: impl FnOnce(&mut Self) -> R + Send) -> R {
+        f(&mut Self)
+    }
+
+    fn spawn(&self, _job: Job) -> Result<(), Reason> {
+        Err("there is no pool to give a job to")
+    }
+
+    fn is_parallel(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,52 @@
+//! A thread a fork: what the standard library has.
+
+use super::{Fork, Job, Pool, Reason};
+use std::thread;
+
+/// `std::thread::scope`, for each fork while there are few threads.
+#[derive(Debug)]
+pub struct Threads(usize);
+
+/// How many threads may still be started below this place.
+#[derive(Debug)]
+pub struct ThreadsFork(usize);
+
+impl Fork for ThreadsFork {
+    fn join<A, B, RA, RB>(&mut self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(&mut Self) -> RA + Send,
+        B: FnOnce(&mut Self) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        if self.0 < 2 {
+            let result = a(self);
+            return (result, b(self));
+        }
+        let (left, right) = (self.0 / 2, self.0 - self.0 / 2);
+        thread::scope(|scope| {
+            let b = scope.spawn(move || b(&mut Self(left)));
+            let a = a(&mut Self(right));
+            (a, b.join().unwrap_or_else(|payload| std::panic::resume_unwind(payload)))
+        })
+    }
+}
+
+impl Pool for Threads {
+    const NAME: &'static str = "threads";
+    const ABOUT: &'static str =
+        "std::thread::scope: a new thread a fork, until there are enough; then plain calls";
+    type Fork = ThreadsFork;
+
+    fn new(threads: usize) -> Result<Self, Reason> {
+        Ok(Self(threads))
+    }
+
+    fn run<R: Send>(&self, f: impl FnOnce(&mut ThreadsFork) -> R + Send) -> R {
+        f(&mut ThreadsFork(self.0))
+    }
+
+    fn spawn(&self, job: Job) -> Result<(), Reason> {
+        thread::Builder::new().spawn(job).map(drop).map_err(|_| "no more threads could be started")
+    }
+}

@@ -1,0 +1,7 @@
+//! `drowse-lab`: see `drowse-lab --help`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    drowse_lab::commands::main()
+}

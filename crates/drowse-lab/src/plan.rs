@@ -1,0 +1,210 @@
+//! What to run: which cells, how often, how long.
+
+use crate::contender;
+use crate::runner::external;
+use crate::workload::{self, Spec};
+use std::time::Duration;
+
+/// One cell of the table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The workload's name.
+    pub workload: String,
+    /// The contender's name.
+    pub contender: String,
+    /// How many threads.
+    pub threads: usize,
+}
+
+/// What was asked for. Where nothing was, a plan chooses.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// Names of workloads.
+    pub workloads: Vec<String>,
+    /// Names of contenders.
+    pub contenders: Vec<String>,
+    /// Numbers of threads.
+    pub threads: Vec<usize>,
+}
+
+/// Cells, and how to go about them.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// What results call it.
+    pub name: String,
+    /// The cells, in the order of tables.
+    pub places: Vec<Place>,
+    /// How many processes a cell gets, one a round.
+    pub rounds: usize,
+    /// How long each of them measures.
+    pub time: Duration,
+    /// When to begin no more rounds, if it matters.
+    pub total: Option<Duration>,
+    /// How long to wait for a process.
+    pub patience: Duration,
+}
+
+/// What the quick plan shows: what a fork costs, what a pool makes of real work, and what it is to be idle and woken.
+pub const QUICK: &[&str] =
+    &["fib", "tree_sum", "heavy_pair", "quicksort", "ticks", "bursts", "cold_entry", "inside_wake"];
+
+/// How long the quick plan measures.
+const QUICK_TOTAL: Duration = Duration::from_secs(62);
+/// Fewer processes would not show how much they differ.
+const QUICK_ROUNDS: u32 = 3;
+/// What a process costs besides its measuring: start, preparation, warm-up.
+const OVERHEAD: Duration = Duration::from_millis(60);
+
+const FULL_ROUNDS: usize = 5;
+const FULL_TIME: Duration = Duration::from_millis(500);
+
+/// The least and the most that a process of the quick plan measures.
+const QUICK_TIMES: (Duration, Duration) = (Duration::from_millis(30), Duration::from_millis(500));
+
+/// Besides ten times the time it was to measure. Some workloads take seconds to prepare, on a busy machine more.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+impl Plan {
+    /// About a minute, whatever there is to run: one width a workload, and time shared among the cells.
+    pub fn quick(selection: &Selection, cpus: usize) -> Self {
+        let chosen = |spec: &&Spec| {
+            if selection.workloads.is_empty() {
+                QUICK.contains(&spec.name)
+            } else {
+                selection.has_workload(spec)
+            }
+        };
+        let widths = |spec: &Spec| vec![spec.widths.first().map_or(cpus, |&width| width.max(cpus))];
+        let places = selection.places(chosen, widths);
+        let processes = QUICK_ROUNDS * places.len().max(1) as u32;
+        let (least, most) = QUICK_TIMES;
+        let time = (QUICK_TOTAL / processes).saturating_sub(OVERHEAD).clamp(least, most);
+        Self {
+            name: selection.named("quick"),
+            places,
+            rounds: QUICK_ROUNDS as usize,
+            time,
+            total: Some(QUICK_TOTAL),
+            patience: Self::patience(time),
+        }
+    }
+
+    /// Everything, at every width that a workload is meant for.
+    pub fn full(selection: &Selection, cpus: usize) -> Self {
+        let chosen = |spec: &&Spec| selection.workloads.is_empty() || selection.has_workload(spec);
+        let widths = |spec: &Spec| {
+            let mut widths = spec.widths.to_vec();
+            widths.push(cpus);
+            widths.sort_unstable();
+            widths.dedup();
+            widths
+        };
+        Self {
+            name: selection.named("full"),
+            places: selection.places(chosen, widths),
+            rounds: FULL_ROUNDS,
+            time: FULL_TIME,
+            total: None,
+            patience: Self::patience(FULL_TIME),
+        }
+    }
+
+    /// One cell, once.
+    pub fn one(place: Place, time: Duration) -> Self {
+        let name = format!("{} on {}, {} threads", place.workload, place.contender, place.threads);
+        Self { name, places: vec![place], rounds: 1, time, total: None, patience: Self::patience(time) }
+    }
+
+    fn patience(time: Duration) -> Duration {
+        PATIENCE + time * 10
+    }
+}
+
+impl Selection {
+    fn has_workload(&self, spec: &Spec) -> bool {
+        self.workloads.iter().any(|name| name == spec.name)
+    }
+
+    /// The name of the plan, with what was asked for.
+    fn named(&self, plan: &str) -> String {
+        let mut name = plan.to_owned();
+        let threads: Vec<_> = self.threads.iter().map(usize::to_string).collect();
+        for (option, values) in
+            [("workload", &self.workloads), ("contender", &self.contenders), ("threads", &threads)]
+        {
+            values.iter().for_each(|value| name.push_str(&format!(" --{option} {value}")));
+        }
+        name
+    }
+
+    /// The names of the contenders: those asked for, else all that are here.
+    fn contenders(&self) -> Vec<&str> {
+        let here = contender::ALL.iter().map(|&(name, _)| name);
+        let external = external::ALL.iter().map(|external| external.name);
+        let there = |name: &&str| external::find(name).is_some_and(|external| external.program().is_ok());
+        if self.contenders.is_empty() {
+            here.chain(external.filter(there)).collect()
+        } else {
+            here.chain(external).filter(|name| self.contenders.iter().any(|asked| asked == name)).collect()
+        }
+    }
+
+    fn places(&self, chosen: impl Fn(&&Spec) -> bool, widths: impl Fn(&Spec) -> Vec<usize>) -> Vec<Place> {
+        let mut places = Vec::new();
+        for spec in workload::ALL.iter().filter(chosen) {
+            let widths = if self.threads.is_empty() { widths(spec) } else { self.threads.clone() };
+            for threads in widths {
+                places.extend(self.contenders().into_iter().map(|contender| Place {
+                    workload: spec.name.to_owned(),
+                    contender: contender.to_owned(),
+                    threads,
+                }));
+            }
+        }
+        places
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn only(workload: &str, contender: &str) -> Selection {
+        Selection {
+            workloads: vec![workload.into()],
+            contenders: vec![contender.into()],
+            threads: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_quick_plan_fits_into_a_minute() {
+        let plan = Plan::quick(&Selection::default(), 2);
+        assert!(!plan.places.is_empty());
+        let measuring = plan.time * plan.rounds as u32 * plan.places.len() as u32;
+        assert!(measuring <= QUICK_TOTAL, "{measuring:?}");
+        assert_eq!(plan.name, "quick");
+        for name in QUICK {
+            assert!(plan.places.iter().any(|place| place.workload == *name), "there is no workload {name}");
+        }
+    }
+
+    #[test]
+    fn a_workload_is_run_at_its_own_widths() {
+        let widths = |plan: &Plan| plan.places.iter().map(|place| place.threads).collect::<Vec<_>>();
+        assert_eq!(widths(&Plan::quick(&only("ticks", "drowse"), 2)), [8]);
+        assert_eq!(widths(&Plan::quick(&only("fib", "drowse"), 2)), [2]);
+        assert_eq!(widths(&Plan::full(&only("fib", "drowse"), 2)), [1, 2]);
+        let asked = Selection { threads: vec![3], ..only("fib", "drowse") };
+        assert_eq!(widths(&Plan::full(&asked, 2)), [3]);
+        assert_eq!(Plan::full(&asked, 2).name, "full --workload fib --contender drowse --threads 3");
+    }
+
+    #[test]
+    fn the_full_plan_has_every_workload() {
+        let plan = Plan::full(&Selection::default(), 2);
+        for spec in workload::ALL {
+            assert!(plan.places.iter().any(|place| place.workload == spec.name), "{}", spec.name);
+        }
+    }
+}

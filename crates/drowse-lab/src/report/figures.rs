@@ -1,0 +1,146 @@
+//! The table of all cells, with the reasons of those that have no figures.
+
+use super::matrix::breakable;
+use super::table::threads;
+use super::view::{Group, Measured, Row, View};
+use crate::chart::escape;
+use crate::stats::{Summary, figure, range, ratio};
+use std::fmt::Write as _;
+
+const COLUMNS: [&str; 8] = [
+    "contender",
+    "threads",
+    "median",
+    "95 % interval",
+    "all samples",
+    "to rayon",
+    "CPU",
+    "switches a second",
+];
+
+pub(super) fn section(out: &mut String, view: &View<'_>) {
+    if view.groups.is_empty() {
+        return;
+    }
+    out.push_str("<section id=\"figures\">\n<h2>All figures</h2>\n");
+    out.push_str(
+        "<p class=\"lead\">Switches are changes of context: those that the process asked for, and those that it was made to do.</p>\n",
+    );
+    out.push_str("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All figures\">\n<table class=\"all\">\n");
+    out.push_str("<thead><tr>");
+    for column in COLUMNS {
+        let _ = write!(out, "<th scope=\"col\">{column}</th>");
+    }
+    out.push_str("</tr></thead>\n");
+    for group in &view.groups {
+        let better = if group.main.less_is_better { "less is better" } else { "more is better" };
+        let _ = write!(
+            out,
+            "<tbody>\n<tr class=\"head\"><th scope=\"colgroup\" colspan=\"{}\"><span>{}</span> <small>{}, {better}</small></th></tr>\n",
+            COLUMNS.len(),
+            escape(&group.workload.name),
+            escape(&group.main.label)
+        );
+        for row in &group.rows {
+            line(out, group, row);
+        }
+        out.push_str("</tbody>\n");
+    }
+    out.push_str("</table>\n</div>\n</section>\n");
+}
+
+fn line(out: &mut String, group: &Group<'_>, row: &Row<'_>) {
+    let _ = write!(
+        out,
+        "<tr class=\"{}\"><th scope=\"row\">{}</th><td>{}</td>",
+        row.kind.class(),
+        breakable(row.contender),
+        row.threads
+    );
+    match &row.body {
+        Ok(measured) => cells(out, group, row, measured),
+        Err(reason) => {
+            let _ =
+                write!(out, "<td class=\"reason\" colspan=\"{}\">{}</td>", COLUMNS.len() - 2, escape(reason));
+        }
+    }
+    out.push_str("</tr>\n");
+    if let Ok(measured) = &row.body {
+        for measure in &group.workload.measures[1..] {
+            let samples = measured.figures.samples.get(&measure.name);
+            let Some(summary) = samples.and_then(|samples| Summary::of(samples)) else { continue };
+            let _ = write!(out, "<tr class=\"more\"><td colspan=\"2\">{}</td>", escape(&measure.label));
+            summary_cells(out, &summary, &measure.unit);
+            out.push_str("<td></td><td></td><td></td></tr>\n");
+        }
+    }
+}
+
+fn summary_cells(out: &mut String, summary: &Summary, unit: &str) {
+    let interval = &summary.interval;
+    let _ = write!(
+        out,
+        "<td><b>{}</b></td><td>{}</td><td>{}: {}",
+        escape(&figure(summary.median, unit)),
+        escape(&range(interval.low, interval.high, unit)),
+        summary.count,
+        escape(&range(summary.min, summary.max, unit))
+    );
+    out.push_str("</td>");
+}
+
+fn cells(out: &mut String, group: &Group<'_>, row: &Row<'_>, measured: &Measured<'_>) {
+    summary_cells(out, &measured.main, &group.main.unit);
+    if let Some(noise) = measured.noise() {
+        // Within the cell of the samples, which it is about.
+        out.truncate(out.len() - "</td>".len());
+        let _ = write!(out, "<small class=\"noise\">{}</small></td>", escape(&noise));
+    }
+    let (class, word) = match row.better() {
+        Some(true) => ("better", " better"),
+        Some(false) => ("worse", " worse"),
+        None => ("same", ""),
+    };
+    let times = measured.to_rayon.and_then(|d| d.ratio).map_or(String::new(), ratio);
+    let cpu = measured.cpu.map_or(String::new(), |cpu| figure(cpu, "%"));
+    let _ = write!(
+        out,
+        "<td class=\"{class}\">{}{word}</td><td>{}</td><td>{}</td>",
+        escape(&times),
+        escape(&cpu),
+        escape(&switches(measured))
+    );
+}
+
+/// `1.20 k, 31`: those asked for, those forced.
+fn switches(measured: &Measured<'_>) -> String {
+    let median = |i: usize| {
+        let list: Vec<f64> = measured.figures.switches.iter().map(|pair| pair[i]).collect();
+        crate::stats::median(&list)
+    };
+    match (median(0), median(1)) {
+        (Some(asked), Some(forced)) => format!("{}, {}", figure(asked, ""), figure(forced, "")),
+        _ => String::new(),
+    }
+}
+
+/// What a chart says of a row when somebody points at it.
+pub(super) fn tip(row: &Row<'_>, measured: &Measured<'_>, unit: &str) -> String {
+    let main = &measured.main;
+    let mut out = format!(
+        "{}, {}: {}; 95 % interval {}; {} samples, {}",
+        row.contender,
+        threads(row.threads),
+        figure(main.median, unit),
+        range(main.interval.low, main.interval.high, unit),
+        main.count,
+        range(main.min, main.max, unit)
+    );
+    if let Some(cpu) = measured.cpu {
+        let _ = write!(out, "; CPU {}", figure(cpu, "%"));
+    }
+    if let Some(noise) = measured.noise() {
+        let _ = write!(out, "; {noise}");
+    }
+    out
+}

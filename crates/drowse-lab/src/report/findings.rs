@@ -1,0 +1,179 @@
+//! The findings: what somebody should know who reads three sentences.
+
+use super::table::threads;
+use super::view::{Group, Kind, Measured, View};
+use crate::schema::Results;
+use crate::stats::{figure, number};
+
+/// How the finding begins that tells of one.
+pub(super) const LOSS: &str = "Largest loss";
+
+/// The most telling things about these results, in a sentence each: at most three, fewer if there is less to tell. The largest
+/// loss to rayon is always among them, if there is one.
+#[must_use]
+pub fn findings(results: &Results) -> Vec<String> {
+    of_view(&View::of(results))
+}
+
+pub(super) fn of_view(view: &View<'_>) -> Vec<String> {
+    let Some(champion) = view.champion() else {
+        return Vec::new();
+    };
+    let pairs = pairs(view, champion);
+    let mut findings = Vec::new();
+    findings.extend(best(&pairs, champion));
+    findings.extend(worst(&pairs, champion));
+    findings.extend(idle(view, champion));
+    findings.extend(appetite(&pairs, champion));
+    findings.extend(speedup(view, champion));
+    findings.extend(overall(&pairs, champion));
+    findings.truncate(3);
+    findings
+}
+
+/// drowse and rayon on the same workload with as many threads.
+struct Pair<'v> {
+    group: &'v Group<'v>,
+    threads: usize,
+    ours: &'v Measured<'v>,
+    theirs: &'v Measured<'v>,
+    /// How many times better ours is: below one if it is worse.
+    gain: f64,
+    /// Whether that is more than noise.
+    certain: bool,
+}
+
+fn pairs<'v>(view: &'v View<'v>, champion: &str) -> Vec<Pair<'v>> {
+    let mut pairs = Vec::new();
+    for group in view.groups.iter().filter(|group| !is_idle(group)) {
+        for row in group.rows.iter().filter(|row| row.contender == champion) {
+            let same =
+                |other: &&super::view::Row<'_>| other.kind == Kind::Rayon && other.threads == row.threads;
+            let theirs = group.rows.iter().find(same).and_then(|row| row.body.as_ref().ok());
+            let (Ok(ours), Some(theirs)) = (&row.body, theirs) else { continue };
+            let Some((difference, ratio)) = ours.to_rayon.and_then(|d| Some((d, d.ratio?))) else { continue };
+            if ratio <= 0.0 {
+                continue;
+            }
+            let gain = if group.main.less_is_better { 1.0 / ratio } else { ratio };
+            let certain = difference.better(group.main.less_is_better).is_some();
+            pairs.push(Pair { group, threads: row.threads, ours, theirs, gain, certain });
+        }
+    }
+    pairs
+}
+
+fn is_idle(group: &Group<'_>) -> bool {
+    group.workload.name == "idle" || group.workload.name.starts_with("idle_")
+}
+
+impl Pair<'_> {
+    /// Whether most of the samples of either were taken while the machine was busy with something else.
+    fn is_noisy(&self) -> bool {
+        [self.ours, self.theirs].iter().any(|measured| 2 * measured.noisy > measured.main.count)
+    }
+
+    /// `4.21 µs for drowse, 31.0 µs for rayon`.
+    fn figures(&self, champion: &str) -> String {
+        let unit = &self.group.main.unit;
+        let (ours, theirs) = (figure(self.ours.main.median, unit), figure(self.theirs.main.median, unit));
+        format!("{ours} for {champion}, {theirs} for rayon")
+    }
+
+    /// `ticks, 4 threads, time a tick`.
+    fn place(&self) -> String {
+        format!("{}, {}, {}", self.group.workload.name, threads(self.threads), self.group.main.label)
+    }
+}
+
+/// Said in the sentence itself: who reads three sentences reads no notes.
+fn noise(noisy: bool) -> &'static str {
+    if noisy { " (the machine was busy with other things)" } else { "" }
+}
+
+fn best(pairs: &[Pair<'_>], champion: &str) -> Option<String> {
+    let certain = pairs.iter().filter(|pair| pair.certain && pair.gain > 1.0);
+    let pair = certain.max_by(|a, b| a.gain.total_cmp(&b.gain))?;
+    let (place, figures, gain) = (pair.place(), pair.figures(champion), times(pair.gain));
+    Some(format!("Largest win: {place}: {figures}, {gain} better{}.", noise(pair.is_noisy())))
+}
+
+fn worst(pairs: &[Pair<'_>], champion: &str) -> Option<String> {
+    let certain = pairs.iter().filter(|pair| pair.certain && pair.gain < 1.0);
+    match certain.min_by(|a, b| a.gain.total_cmp(&b.gain)) {
+        Some(pair) => {
+            let (place, figures, loss) = (pair.place(), pair.figures(champion), times(1.0 / pair.gain));
+            Some(format!("{LOSS}: {place}: {figures}, {loss} worse{}.", noise(pair.is_noisy())))
+        }
+        None if pairs.is_empty() => None,
+        None => Some(format!(
+            "No loss: {champion} falls behind rayon, beyond noise, in none of {} comparisons{}.",
+            pairs.len(),
+            noise(2 * pairs.iter().filter(|pair| pair.is_noisy()).count() > pairs.len())
+        )),
+    }
+}
+
+/// `7.4 times`, or `12 %` for what is less than half as much again.
+fn times(factor: f64) -> String {
+    if factor < 1.5 {
+        format!("{:.0} %", (factor - 1.0) * 100.0)
+    } else {
+        format!("{} times", number(factor))
+    }
+}
+
+fn idle(view: &View<'_>, champion: &str) -> Option<String> {
+    let group = view.groups.iter().find(|group| is_idle(group))?;
+    let most = group.rows.iter().map(|row| row.threads).max()?;
+    let of = |name: &str| {
+        let row = group.rows.iter().find(|row| row.contender == name && row.threads == most)?;
+        row.body.as_ref().ok().map(|m| figure(m.main.median, &group.main.unit))
+    };
+    let ours = of(champion)?;
+    let peer = of("rayon").map_or(String::new(), |theirs| format!(", of rayon's {theirs}"));
+    Some(format!("Idle: {} of {champion}'s pool of {} is {ours}{peer}.", group.main.label, threads(most)))
+}
+
+/// The largest difference in CPU time for the same work.
+fn appetite(pairs: &[Pair<'_>], champion: &str) -> Option<String> {
+    let gap = |pair: &Pair<'_>| Some((pair.ours.cpu? - pair.theirs.cpu?).abs());
+    let pair = pairs
+        .iter()
+        .filter(|pair| gap(pair).is_some_and(|gap| gap > 10.0))
+        .max_by(|a, b| gap(a).unwrap_or(0.0).total_cmp(&gap(b).unwrap_or(0.0)))?;
+    let (ours, theirs) = (figure(pair.ours.cpu?, "%"), figure(pair.theirs.cpu?, "%"));
+    let place = format!("{}, {}", pair.group.workload.name, threads(pair.threads));
+    Some(format!("Largest difference in CPU time: {place}: {ours} for {champion}, {theirs} for rayon."))
+}
+
+/// The best gain over serial code.
+fn speedup(view: &View<'_>, champion: &str) -> Option<String> {
+    let gains = view.groups.iter().filter(|group| !is_idle(group)).filter_map(|group| {
+        let of = |name: &str| {
+            let rows = group.rows.iter().filter(|row| row.contender == name);
+            rows.max_by_key(|row| row.threads).and_then(|row| Some((row.threads, row.body.as_ref().ok()?)))
+        };
+        let ((count, ours), (_, serial)) = (of(champion)?, of("serial")?);
+        let ratio = serial.main.median / ours.main.median;
+        let gain = if group.main.less_is_better { ratio } else { 1.0 / ratio };
+        gain.is_finite().then_some((gain, count, group))
+    });
+    let (gain, count, group) = gains.filter(|g| g.0 > 1.0).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let name = &group.workload.name;
+    Some(format!("Largest gain over serial code: {name}: {} times with {}.", number(gain), threads(count)))
+}
+
+/// All of it in one number.
+fn overall(pairs: &[Pair<'_>], champion: &str) -> Option<String> {
+    if pairs.len() < 2 {
+        return None;
+    }
+    let mean = (pairs.iter().map(|pair| pair.gain.ln()).sum::<f64>() / pairs.len() as f64).exp();
+    let (gain, word) = if mean < 1.0 { (1.0 / mean, "worse") } else { (mean, "better") };
+    let count = pairs.len();
+    Some(format!(
+        "All {count} comparisons with rayon: {champion} is {} {word} in the geometric mean.",
+        times(gain)
+    ))
+}

@@ -1,0 +1,115 @@
+//! Everything at a glance: a row a workload, a column a contender.
+
+use super::table::threads;
+use super::view::{Group, Kind, Row, View};
+use crate::chart::escape;
+use crate::stats::{figure, ratio};
+use std::fmt::Write as _;
+
+pub(super) fn section(out: &mut String, view: &View<'_>) {
+    if view.groups.is_empty() {
+        return;
+    }
+    out.push_str("<section id=\"glance\">\n<h2>At a glance</h2>\n");
+    let compared = view.groups.iter().flat_map(|g| &g.rows);
+    let compared = compared.filter_map(|row| row.body.as_ref().ok()).any(|m| m.to_rayon.is_some());
+    out.push_str("<p class=\"lead\">Medians.");
+    if compared {
+        out.push_str(
+            " Beside rayon: <span class=\"swatch better\">better</span>, <span class=\"swatch worse\">worse</span>, or no telling \
+             apart. The small number is the ratio to rayon\u{2019}s figure.",
+        );
+    }
+    out.push_str("</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All medians\">\n");
+    out.push_str("<table class=\"matrix\">\n<thead><tr><th scope=\"col\">workload</th>");
+    let contenders = &view.results.contenders;
+    for contender in contenders {
+        let class = Kind::of(&contender.name).class();
+        let _ = write!(
+            out,
+            "<th scope=\"col\" class=\"{class}\" title=\"{}\">{}</th>",
+            escape(&contender.about),
+            breakable(&contender.name)
+        );
+    }
+    out.push_str("</tr></thead>\n<tbody>\n");
+    let many = view.threads().len() > 1;
+    for group in &view.groups {
+        for count in group.thread_counts() {
+            let _ = write!(
+                out,
+                "<tr><th scope=\"row\"><a href=\"#w-{0}\">{1}</a>",
+                escape(&group.workload.name),
+                breakable(&group.workload.name)
+            );
+            let more = if group.main.less_is_better { "" } else { " \u{2191}" };
+            let rate =
+                if group.main.unit.contains('/') { format!(", {}", group.main.unit) } else { String::new() };
+            let size = if many { format!(", {}", threads(count)) } else { String::new() };
+            let _ =
+                write!(out, "<small>{}{}{size}{more}</small></th>", escape(&group.main.label), escape(&rate));
+            for contender in contenders {
+                let rows: Vec<_> = group.rows.iter().filter(|r| r.contender == contender.name).collect();
+                let same = rows.iter().find(|row| row.threads == count);
+                // Serial code has one thread, and is there to compare with for any number.
+                let only = rows.first().filter(|row| rows.len() == 1 && row.kind == Kind::Limit);
+                cell(out, group, same.or(only).copied());
+            }
+            out.push_str("</tr>\n");
+        }
+    }
+    out.push_str("</tbody>\n</table>\n</div>\n");
+    let more_is_better = view.groups.iter().any(|group| !group.main.less_is_better);
+    let arrow = if more_is_better { " \u{2191} marks measures of which more is better." } else { "" };
+    let _ = write!(
+        out,
+        "<p class=\"small\">A dash is a cell without a figure: its reason is in <a href=\"#figures\">all figures</a>.{arrow}</p>\n\
+         </section>\n"
+    );
+}
+
+/// A name that may be broken behind its hyphens and underscores.
+pub(super) fn breakable(name: &str) -> String {
+    escape(name).replace('_', "_<wbr>").replace('-', "-<wbr>")
+}
+
+fn cell(out: &mut String, group: &Group<'_>, row: Option<&Row<'_>>) {
+    let Some(row) = row else {
+        out.push_str("<td class=\"none\"></td>");
+        return;
+    };
+    let measured = match &row.body {
+        Ok(measured) => measured,
+        Err(reason) => {
+            let _ = write!(out, "<td class=\"none\" data-tip=\"{}\">\u{2013}</td>", escape(reason));
+            return;
+        }
+    };
+    let word = match row.better() {
+        Some(true) => "better",
+        Some(false) => "worse",
+        None => "same",
+    };
+    let _ = write!(out, "<td class=\"{word} {}\"><b>", row.kind.class());
+    // The unit under the number would be hard to read; beside it, small, it is not.
+    let text = figure(measured.main.median, &group.main.unit);
+    match text.split_once(' ') {
+        Some((number, unit)) => {
+            // Of a rate, the prefix: what it is a rate of, the row says.
+            let unit =
+                if group.main.unit.contains('/') { unit.trim_end_matches(&group.main.unit) } else { unit };
+            let _ = write!(out, "{}\u{202f}<i>{}</i></b>", escape(number), escape(unit.trim()));
+        }
+        None => {
+            let _ = write!(out, "{}</b>", escape(&text));
+        }
+    }
+    if let Some(times) = measured.to_rayon.and_then(|d| d.ratio) {
+        let mark = if measured.noisy > 0 { " !" } else { "" };
+        let _ = write!(out, "<small>{}{mark}</small>", escape(&ratio(times)));
+        if word != "same" {
+            let _ = write!(out, "<span class=\"vh\"> {word}</span>");
+        }
+    }
+    out.push_str("</td>");
+}

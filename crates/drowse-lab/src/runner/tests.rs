@@ -1,0 +1,62 @@
+//! How rounds are filled.
+
+use super::process::Answer;
+use super::*;
+use crate::plan::Selection;
+use crate::schema::Figures;
+
+fn plan() -> Plan {
+    let selection = Selection {
+        workloads: vec!["fib".into(), "ticks".into()],
+        contenders: vec!["drowse".into(), "rayon".into()],
+        threads: vec![2],
+    };
+    Plan::quick(&selection, 2)
+}
+
+/// Cells that have had a process each, which took so many seconds.
+fn tallies(costs: [u64; 4]) -> Vec<Tally> {
+    let tally = |seconds| {
+        let mut tally = Tally::of("x");
+        tally.add(Answer::Figures(Figures::default(), false), Duration::from_secs(seconds));
+        tally
+    };
+    costs.into_iter().map(tally).collect()
+}
+
+#[test]
+fn the_first_round_has_every_cell() {
+    let fresh: Vec<_> = (0..4).map(|_| Tally::of("x")).collect();
+    assert_eq!(affordable(&plan(), &fresh, Some(Duration::ZERO)), [0, 1, 2, 3]);
+}
+
+#[test]
+fn later_ones_keep_to_the_time_that_is_left() {
+    let seconds = |left| affordable(&plan(), &tallies([3, 3, 1, 1]), Some(Duration::from_secs(left)));
+    assert_eq!(seconds(8), [2, 3, 0, 1]);
+    assert_eq!(seconds(7), [2, 3], "both contenders of the cheaper workload");
+    assert!(seconds(1).is_empty());
+    assert_eq!(affordable(&plan(), &tallies([3, 3, 1, 1]), None), [0, 1, 2, 3]);
+}
+
+#[test]
+fn who_cannot_is_not_asked_again() {
+    let mut tallies = tallies([1; 4]);
+    tallies[1].add(Answer::Cannot("too small".to_owned()), Duration::from_secs(1));
+    assert_eq!(affordable(&plan(), &tallies, None), [0, 2, 3]);
+    assert_eq!(affordable(&plan(), &tallies, Some(Duration::from_secs(60))), [0, 2, 3]);
+}
+
+#[test]
+fn each_round_has_an_order_of_its_own() {
+    let order = |round| {
+        let mut indices: Vec<_> = (0..20).collect();
+        shuffle(&mut indices, round);
+        indices
+    };
+    assert_ne!(order(0), order(1));
+    assert_eq!(order(1), order(1));
+    let mut sorted = order(2);
+    sorted.sort_unstable();
+    assert_eq!(sorted, (0..20).collect::<Vec<_>>());
+}

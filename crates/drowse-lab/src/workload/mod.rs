@@ -1,0 +1,187 @@
+//! What is measured: one file a workload.
+//!
+//! A workload is written once, for any [`Pool`]. It checks its results against plain calls, and says in its [`MeasureSpec`]s what its figures are.
+
+mod bursts;
+mod cold_entry;
+mod fib;
+mod flood_outside;
+mod fork_flood;
+mod frames;
+mod heavy_pair;
+mod idle;
+mod inside_wake;
+mod mandelbrot;
+mod matmul;
+mod nbody;
+mod oversubscription;
+mod parts;
+mod quicksort;
+mod ramp_up;
+mod region_chain;
+mod sieve;
+mod skewed;
+mod ticks;
+mod tree_sum;
+
+pub use bursts::Bursts;
+pub use cold_entry::ColdEntry;
+pub use fib::Fib;
+pub use flood_outside::FloodOutside;
+pub use fork_flood::ForkFlood;
+pub use frames::Frames;
+pub use heavy_pair::HeavyPair;
+pub use idle::Idle;
+pub use inside_wake::InsideWake;
+pub use mandelbrot::Mandelbrot;
+pub use matmul::Matmul;
+pub use nbody::NBody;
+pub use oversubscription::Oversubscription;
+pub use parts::QUICK;
+pub use quicksort::Quicksort;
+pub use ramp_up::RampUp;
+pub use region_chain::RegionChain;
+pub use sieve::Sieve;
+pub use skewed::Skewed;
+pub use ticks::Ticks;
+pub use tree_sum::{TreeSum, TreeSumLarge, TreeSumLargeChildrenFirst};
+
+use crate::contender::Pool;
+use crate::measure::Budget;
+use crate::schema::Measure;
+use std::collections::BTreeMap;
+
+/// The samples of a run, by the name of the measure.
+pub type Samples = BTreeMap<String, Vec<f64>>;
+
+/// A kind of figure, as the code knows it.
+#[derive(Debug, Clone, Copy)]
+pub struct MeasureSpec {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub label: &'static str,
+    /// Its unit.
+    pub unit: &'static str,
+    /// Whether less is better.
+    pub less_is_better: bool,
+}
+
+impl MeasureSpec {
+    /// One of which less is better.
+    pub const fn less(name: &'static str, label: &'static str, unit: &'static str) -> Self {
+        Self { name, label, unit, less_is_better: true }
+    }
+
+    /// One of which more is better.
+    pub const fn more(name: &'static str, label: &'static str, unit: &'static str) -> Self {
+        Self { name, label, unit, less_is_better: false }
+    }
+}
+
+impl From<&MeasureSpec> for Measure {
+    fn from(spec: &MeasureSpec) -> Self {
+        Self {
+            name: spec.name.to_owned(),
+            label: spec.label.to_owned(),
+            unit: spec.unit.to_owned(),
+            less_is_better: spec.less_is_better,
+        }
+    }
+}
+
+/// Something to do.
+pub trait Workload {
+    /// Its name on the command line.
+    const NAME: &'static str;
+    /// What it does, in a sentence.
+    const ABOUT: &'static str;
+    /// The figures it yields; the first is the one to compare.
+    const MEASURES: &'static [MeasureSpec];
+    /// The widths of pool for which a comparison runs it, besides the number of processors.
+    const WIDTHS: &'static [usize] = &[];
+
+    /// Runs it in this pool.
+    ///
+    /// # Errors
+    ///
+    /// If the contender cannot do this: why not, in a sentence.
+    ///
+    /// # Panics
+    ///
+    /// If a result is wrong.
+    fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String>;
+}
+
+/// What one does with a workload once it is known which.
+pub trait Visitor {
+    /// What comes of it.
+    type Output;
+
+    /// Called with the workload's type.
+    fn visit<W: Workload>(self) -> Self::Output;
+}
+
+/// What can be said of a workload without running it.
+#[derive(Debug, Clone, Copy)]
+pub struct Spec {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub about: &'static str,
+    /// Its figures.
+    pub measures: &'static [MeasureSpec],
+    /// See [`Workload::WIDTHS`].
+    pub widths: &'static [usize],
+}
+
+/// Names each workload once. A new one is one word here.
+macro_rules! workloads {
+    ($($workload:ident),+ $(,)?) => {
+        /// Every workload, in the order of tables.
+        pub const ALL: &[Spec] = &[$(Spec {
+            name: <$workload as Workload>::NAME,
+            about: <$workload as Workload>::ABOUT,
+            measures: <$workload as Workload>::MEASURES,
+            widths: <$workload as Workload>::WIDTHS,
+        }),+];
+
+        /// Calls the visitor with the workload of this name.
+        pub fn visit<V: Visitor>(name: &str, visitor: V) -> Option<V::Output> {
+            $(if name == <$workload as Workload>::NAME {
+                return Some(visitor.visit::<$workload>());
+            })+
+            None
+        }
+    };
+}
+
+workloads![
+    Fib,
+    TreeSum,
+    TreeSumLarge,
+    TreeSumLargeChildrenFirst,
+    ForkFlood,
+    HeavyPair,
+    Skewed,
+    Quicksort,
+    Matmul,
+    NBody,
+    Mandelbrot,
+    Sieve,
+    Ticks,
+    Frames,
+    Bursts,
+    Idle,
+    ColdEntry,
+    RegionChain,
+    InsideWake,
+    RampUp,
+    FloodOutside,
+    Oversubscription,
+];
+
+/// One list of samples under one name.
+pub(crate) fn samples(name: &str, values: Vec<f64>) -> Samples {
+    Samples::from([(name.to_owned(), values)])
+}

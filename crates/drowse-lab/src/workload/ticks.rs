@@ -1,0 +1,49 @@
+//! Sparse load: a small job now and then. What does it cost to be ready for it?
+
+use super::parts::size;
+use super::{MeasureSpec, Samples, Workload};
+use crate::contender::Pool;
+use crate::measure::{Budget, UsageMeter};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// An empty job each millisecond, from outside.
+#[derive(Debug)]
+pub struct Ticks;
+
+const PERIOD: Duration = Duration::from_millis(1);
+/// The length of one sample of CPU time.
+const STRETCH: Duration = Duration::from_millis(size(200, 20) as u64);
+
+impl Workload for Ticks {
+    const NAME: &'static str = "ticks";
+    const ABOUT: &'static str =
+        "an empty job each millisecond from outside: CPU time spent, and time from spawn to start";
+    const MEASURES: &'static [MeasureSpec] = &[
+        MeasureSpec::less("cpu", "CPU time, of one processor", "%"),
+        MeasureSpec::less("start", "time from spawn to start", "us"),
+    ];
+    const WIDTHS: &'static [usize] = &[8, 32];
+
+    fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
+        let (started, starts) = channel();
+        let mut result = Samples::from([("cpu".to_owned(), Vec::new()), ("start".to_owned(), Vec::new())]);
+        let cpu = budget.rounds(|| -> Result<f64, String> {
+            let meter = UsageMeter::start();
+            let begin = Instant::now();
+            let mut next = begin;
+            while begin.elapsed() < STRETCH {
+                next += PERIOD;
+                thread::sleep(next.saturating_duration_since(Instant::now()));
+                let (started, spawned) = (started.clone(), Instant::now());
+                pool.spawn(Box::new(move || _ = started.send(spawned.elapsed())))?;
+            }
+            Ok(meter.read().cpu_percent())
+        });
+        drop(started);
+        result.insert("cpu".to_owned(), cpu.into_iter().collect::<Result<_, _>>()?);
+        result.insert("start".to_owned(), starts.iter().map(|time| time.as_secs_f64() * 1e6).collect());
+        Ok(result)
+    }
+}

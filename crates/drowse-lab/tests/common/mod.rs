@@ -1,0 +1,77 @@
+//! Runs the program and looks at what it says.
+
+#![allow(dead_code)] // each test program uses its part
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::{env, fs, process};
+
+/// What came of a run.
+pub(crate) struct Ran {
+    args: Vec<String>,
+    output: Output,
+}
+
+/// Runs `drowse-lab` with these arguments.
+pub(crate) fn lab(args: &[&str]) -> Ran {
+    let output = Command::new(env!("CARGO_BIN_EXE_drowse-lab")).args(args).output().unwrap();
+    Ran { args: args.iter().map(|arg| arg.to_string()).collect(), output }
+}
+
+impl Ran {
+    /// What it wrote to standard output.
+    pub(crate) fn said(&self) -> String {
+        String::from_utf8(self.output.stdout.clone()).unwrap()
+    }
+
+    /// What it said, after it ended with 0.
+    pub(crate) fn went_well(self) -> String {
+        let said = self.said();
+        self.ended_with(0);
+        said
+    }
+
+    /// What it complained of, after it ended with this code.
+    pub(crate) fn ended_with(self, code: i32) -> String {
+        let complaint = String::from_utf8(self.output.stderr.clone()).unwrap();
+        let (args, ended) = (&self.args, self.output.status);
+        assert_eq!(ended.code(), Some(code), "{args:?} said {} and complained of {complaint}", self.said());
+        complaint
+    }
+}
+
+/// A directory for one test, gone when the test has passed.
+pub(crate) struct Scratch(PathBuf);
+
+impl Scratch {
+    /// An empty one.
+    pub(crate) fn new(name: &str) -> Self {
+        let path = env::temp_dir().join(format!("drowse-lab-{}-{name}", process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    /// The path of a file in it.
+    pub(crate) fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_owned()
+    }
+
+    /// Writes a file, and returns its path.
+    pub(crate) fn write(&self, name: &str, text: &str) -> String {
+        fs::write(self.0.join(name), text).unwrap();
+        self.path(name)
+    }
+
+    /// Reads a file.
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.0.join(name)).unwrap()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+}

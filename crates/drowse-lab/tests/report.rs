@@ -1,0 +1,299 @@
+//! The table, the findings and the page, of results that were made up.
+
+#[path = "fixtures/mod.rs"]
+mod fixtures;
+
+use drowse_lab::report;
+use drowse_lab::schema::{Outcome, Results, Span};
+use std::path::PathBuf;
+
+/// Writes the page and the results to the directory for tests, where the browser check can find them.
+#[test]
+fn pages_are_written_for_the_browser() {
+    let results = fixtures::results();
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    std::fs::write(directory.join("report.html"), report::html(&results)).unwrap();
+    std::fs::write(directory.join("results.json"), serde_json::to_string(&results).unwrap()).unwrap();
+    assert_eq!(report::read(directory.join("results.json")).unwrap(), results);
+}
+
+#[test]
+fn the_table_has_every_cell_within_a_hundred_columns() {
+    let results = fixtures::results();
+    let table = report::table(&results);
+    for workload in &results.workloads {
+        assert!(
+            table.lines().any(|line| line.starts_with(&format!("{}: ", workload.name))),
+            "{}",
+            workload.name
+        );
+    }
+    let rows = table.lines().filter(|line| line.starts_with("  ")).collect::<Vec<_>>();
+    for contender in &results.contenders {
+        let named = rows.iter().filter(|row| row.trim().split(' ').next() == Some(&contender.name)).count();
+        assert_eq!(named, results.workloads.len(), "{}", contender.name);
+    }
+    for reason in fixtures::REASONS {
+        assert!(table.contains(reason), "{reason}");
+    }
+    let longest = table.lines().map(|line| line.chars().count()).max().unwrap();
+    assert!(longest <= 100, "{longest} columns:\n{table}");
+    assert!(table.contains("! 2 of 15 noisy"), "{table}");
+    assert!(table.lines().all(|line| line.trim_end() == line), "{table}");
+}
+
+#[test]
+fn the_findings_tell_of_wins_losses_and_idleness() {
+    let findings = report::findings(&fixtures::results());
+    assert_eq!(findings.len(), 3);
+    assert!(findings[0].starts_with("Largest win: fib, 4 threads, time a call: 4."), "{findings:?}");
+    assert!(findings[1].starts_with("Largest loss: cold_entry, 4 threads"), "{findings:?}");
+    assert!(findings[2].starts_with("Idle: ") && findings[2].contains("of rayon's 0.04"), "{findings:?}");
+}
+
+#[test]
+fn findings_need_no_rayon_and_no_figures() {
+    let mut results = fixtures::results();
+    results.cells.retain(|cell| !cell.contender.starts_with("rayon"));
+    let findings = report::findings(&results);
+    assert!(findings.iter().any(|f| f.starts_with("Largest gain over serial code")), "{findings:?}");
+    results.cells.clear();
+    assert!(report::findings(&results).is_empty());
+    assert_eq!(report::table(&results), "Nothing was measured.\n");
+    assert!(report::html(&results).contains("How it was measured"));
+}
+
+#[test]
+fn without_a_loss_the_findings_say_so() {
+    let mut results = fixtures::results();
+    results.cells.retain(|cell| cell.workload != "cold_entry");
+    let findings = report::findings(&results);
+    assert!(findings[1].starts_with("No loss: "), "{findings:?}");
+    assert!(!findings[1].contains("busy"), "{findings:?}");
+    for cell in &mut results.cells {
+        if let Outcome::Figures(figures) = &mut cell.outcome {
+            figures.noisy = (0..15).collect();
+        }
+    }
+    let findings = report::findings(&results);
+    assert!(findings[0].contains("busy") && findings[1].contains("busy"), "{findings:?}");
+}
+
+#[test]
+fn the_page_has_everything() {
+    let results = fixtures::results();
+    let page = report::html(&results);
+    for workload in &results.workloads {
+        assert!(page.contains(&format!("id=\"w-{}\"", workload.name)), "{}", workload.name);
+        assert!(page.contains(&workload.about), "{}", workload.about);
+    }
+    for contender in &results.contenders {
+        assert!(page.contains(&format!("<dt>{}</dt>", contender.name)), "{}", contender.name);
+        let rows = page.matches(&format!("<div class=\"who\">{}", contender.name)).count();
+        assert!(rows >= results.workloads.len(), "{}: {rows} rows", contender.name);
+    }
+    let without = results.cells.iter().filter(|cell| matches!(cell.outcome, Outcome::None { .. })).count();
+    assert_eq!(page.matches("<td class=\"reason\"").count(), without);
+    assert_eq!(page.matches("<svg class=\"tl\"").count(), results.timelines.len());
+    assert_eq!(page.matches("type=\"application/json\"").count(), results.timelines.len());
+    for text in
+        ["2025-06-01 12:34 UTC", "Example CPU @ 2.90GHz", "1a2b3c4d5e6f+", "log axis", "2 of 15 noisy"]
+    {
+        assert!(page.contains(text), "{text}");
+    }
+    for finding in report::findings(&results) {
+        let rest = finding.split_once(": ").unwrap().1.replace('\'', "&#39;");
+        assert!(page.replace('\u{a0}', " ").contains(&rest), "{rest}");
+    }
+    assert_eq!(page, report::html(&results), "the same results make the same page");
+}
+
+#[test]
+fn many_samples_of_a_time_show_their_tail() {
+    let mut results = fixtures::results();
+    for cell in results.cells.iter_mut().filter(|cell| cell.workload == "fib") {
+        let Outcome::Figures(figures) = &mut cell.outcome else { continue };
+        figures.samples.insert("time".into(), (0..200).map(|i| 10.0 + f64::from(i) / 10.0).collect());
+    }
+    let page = report::html(&results);
+    let fib = page.split("id=\"w-fib\"").nth(1).unwrap().split("</article>").next().unwrap();
+    assert!(fib.contains("</svg>p99</span>") && fib.contains("p99 29.7 ns"), "{fib}");
+}
+
+#[test]
+fn traces_without_figures_make_a_page_too() {
+    let mut results = fixtures::results();
+    results.cells.clear();
+    let page = report::html(&results);
+    nested(&page);
+    assert!(page.contains("id=\"timelines\"") && !page.contains("id=\"figures\""));
+    assert!(!page.contains("Each contender ran"), "nothing is said about measuring");
+}
+
+#[test]
+fn every_sample_that_stands_out_is_drawn() {
+    let mut results = fixtures::results();
+    let fib = results.cells.iter_mut().find(|c| c.workload == "fib" && c.contender == "drowse").unwrap();
+    let Outcome::Figures(figures) = &mut fib.outcome else { panic!("fib has figures") };
+    figures.samples.get_mut("time").unwrap().push(1e9);
+    let page = report::html(&results);
+    assert!(page.contains("cx=\"100%\""), "the outlier is at the right edge");
+    assert!(page.contains("to 1.00 s"), "and in the table");
+}
+
+#[test]
+fn the_page_is_well_formed_and_fetches_nothing() {
+    let page = report::html(&fixtures::results());
+    nested(&page);
+    for part in ["http:", "https:", "//cdn", "@import", "url(\"", "src=", "fetch(", "XMLHttpRequest"] {
+        assert!(!page.contains(part), "{part}");
+    }
+    for href in page.split("href=\"").skip(1) {
+        assert!(href.starts_with('#') || href.starts_with("data:,\""), "{}", &href[..20]);
+    }
+    assert!(!page.contains("NaN") && !page.contains("inf%"));
+}
+
+#[test]
+fn text_stays_text() {
+    let mut results = fixtures::results();
+    let hostile = fixtures::HOSTILE.to_string();
+    results.workloads[0].about.clone_from(&hostile);
+    results.workloads[0].measures[0].label.clone_from(&hostile);
+    results.contenders[0].about.clone_from(&hostile);
+    results.host.cpu.clone_from(&hostile);
+    results.build.commit.clone_from(&hostile);
+    results.plan.clone_from(&hostile);
+    results.timelines[0].rows[0].clone_from(&hostile);
+    results.timelines[0].title.clone_from(&hostile);
+    results.timelines[0].protocol.clone_from(&hostile);
+    results.timelines[0].workload.clone_from(&hostile);
+    results.timelines[0].arrows[0].why.clone_from(&hostile);
+    results.cells[0].outcome = Outcome::None { reason: hostile };
+    let page = report::html(&results);
+    assert!(!page.contains("<script>alert") && !page.contains("</script><script>"));
+    nested(&page);
+}
+
+#[test]
+fn odd_figures_do_not_break_the_page() {
+    let mut results = fixtures::results();
+    for (i, cell) in results.cells.iter_mut().enumerate() {
+        let Outcome::Figures(figures) = &mut cell.outcome else { continue };
+        for samples in figures.samples.values_mut() {
+            match i % 6 {
+                0 => samples.clear(),
+                1 => samples.truncate(1),
+                2 => samples.fill(f64::NAN),
+                3 => samples.fill(0.0),
+                4 => samples.fill(-1.0),
+                _ => samples.push(f64::INFINITY),
+            }
+        }
+    }
+    results.timelines[0].length_us = f64::NAN;
+    results.timelines[1].length_us = 0.0;
+    results.timelines[2].spans[0].state = "of another time".into();
+    results.timelines[3].spans.clear();
+    results.timelines[3].rows.clear();
+    results.timelines[3].arrows.clear();
+    let page = report::html(&results);
+    nested(&page);
+    assert!(page.contains("it ran, but left no samples"));
+    assert!(!report::table(&results).contains("NaN"));
+}
+
+#[test]
+fn long_timelines_keep_the_page_small() {
+    let mut results = fixtures::results();
+    results.timelines.truncate(2);
+    let spans = |count: usize| -> Vec<Span> {
+        (0..count)
+            .map(|i| {
+                let from_us = i as f64 * 7.3;
+                let state = ["active", "idle", "sleepy", "asleep"][i % 4].to_string();
+                Span { row: 1 + i % 4, state, from_us, to_us: from_us + 6.9 }
+            })
+            .collect()
+    };
+    results.timelines[0].spans = spans(5_000);
+    let page = report::html(&results);
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
+    assert!(!page.contains("Drawn up to"));
+    results.timelines[0].spans = spans(200_000);
+    let page = report::html(&results);
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
+    assert!(page.contains("Drawn up to"), "what is left out is said");
+}
+
+/// Whether every element is closed in its turn.
+fn nested(page: &str) {
+    const VOID: [&str; 3] = ["meta", "link", "wbr"];
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = page.strip_prefix("<!DOCTYPE html>\n").expect("a page");
+    while let Some(at) = rest.find('<') {
+        rest = &rest[at + 1..];
+        let end = rest.find('>').expect("a tag ends");
+        let tag = &rest[..end];
+        rest = &rest[end + 1..];
+        let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap_or(tag);
+        if let Some(closed) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(closed), "in {open:?} before {}", &rest[..rest.len().min(80)]);
+        } else if !tag.ends_with('/') && !VOID.contains(&name) {
+            open.push(name);
+            if name == "script" || name == "style" {
+                let end = rest.find(&format!("</{name}>")).expect("it ends");
+                rest = &rest[end..];
+            }
+        }
+    }
+    assert!(open.is_empty(), "{open:?} stay open");
+}
+
+fn error_of(text: &str) -> String {
+    report::parse("some.json", text).expect_err("this is no results file").to_string()
+}
+
+#[test]
+fn a_file_that_is_not_ours_is_refused_with_a_reason() {
+    let text = serde_json::to_string(&fixtures::results()).unwrap();
+    for cut in [0, 1, text.len() / 3, text.len() - 1] {
+        let error = error_of(&text[..cut]);
+        assert!(error.contains("some.json ends in the middle") && error.contains("measure again"), "{error}");
+    }
+    assert!(error_of("<html>").contains("not JSON"));
+    for foreign in ["{}", "[]", "3", "{\"format\": 7}", "{\"format\":\"other/1\"}", "{\"traceEvents\":[]}"] {
+        assert!(error_of(foreign).contains("no results file of drowse-lab"), "{foreign}");
+    }
+    let error = error_of(&text.replacen("drowse-lab/1", "drowse-lab/9", 1));
+    assert!(error.contains("\"drowse-lab/9\"") && error.contains("\"drowse-lab/1\" only"), "{error}");
+    let error = report::read("no/such/file.json").unwrap_err().to_string();
+    assert!(error.starts_with("cannot read no/such/file.json: "), "{error}");
+}
+
+#[test]
+fn a_file_with_parts_missing_is_refused_with_a_reason() {
+    let good = fixtures::results();
+    let text = serde_json::to_string(&good).unwrap();
+    let error = error_of(&text.replacen("\"cells\"", "\"sells\"", 1));
+    assert!(error.contains("missing field `cells`"), "{error}");
+    let broken = |change: fn(&mut Results)| {
+        let mut results = good.clone();
+        change(&mut results);
+        error_of(&serde_json::to_string(&results).unwrap())
+    };
+    assert!(broken(|r| r.cells[0].workload = "x".into()).contains("workload that is not listed"));
+    assert!(broken(|r| r.cells[0].contender = "x".into()).contains("contender that is not listed"));
+    assert!(broken(|r| r.workloads[0].measures.clear()).contains("no measures"));
+    assert!(broken(|r| r.timelines[0].arrows[0].to_row = 77).contains("mentions row 77"));
+    assert!(
+        broken(|r| {
+            let figures = r.cells.iter_mut().find_map(|c| match &mut c.outcome {
+                Outcome::Figures(figures) => Some(figures),
+                Outcome::None { .. } => None,
+            });
+            figures.unwrap().noisy = vec![999];
+        })
+        .contains("calls number 999 noisy")
+    );
+}
