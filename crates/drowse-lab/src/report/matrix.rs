@@ -59,11 +59,14 @@ pub(super) fn section(out: &mut String, view: &View<'_>) {
         }
     }
     out.push_str("</tbody>\n</table>\n</div>\n");
+    let rows = view.groups.iter().flat_map(|group| &group.rows);
+    let noisy = rows.filter_map(|row| row.body.as_ref().ok()).any(|measured| measured.noisy > 0);
+    let noise = if noisy { " ! marks cells with noisy rounds." } else { "" };
     let more_is_better = view.groups.iter().any(|group| !group.main.less_is_better);
     let arrow = if more_is_better { " \u{2191} marks measures of which more is better." } else { "" };
     let _ = write!(
         out,
-        "<p class=\"small\">A dash is a cell without a figure: its reason is in <a href=\"#figures\">all figures</a>.{arrow}</p>\n\
+        "<p class=\"small\">A dash is a cell without a figure: its reason is in <a href=\"#figures\">all figures</a>.{arrow}{noise}</p>\n\
          </section>\n"
     );
 }
@@ -104,12 +107,11 @@ fn cell(out: &mut String, group: &Group<'_>, row: Option<&Row<'_>>) {
             let _ = write!(out, "{}</b>", escape(&text));
         }
     }
-    if let Some(times) = measured.to_rayon.and_then(|d| d.ratio) {
-        let mark = if measured.noisy > 0 { " !" } else { "" };
-        let _ = write!(out, "<small>{}{mark}</small>", escape(&ratio(times)));
-        if word != "same" {
-            let _ = write!(out, "<span class=\"vh\"> {word}</span>");
-        }
+    let times = measured.to_rayon.and_then(|d| d.ratio).map_or(String::new(), ratio);
+    let mark = if measured.noisy > 0 { " !" } else { "" };
+    let _ = write!(out, "<small>{}{mark}</small>", escape(&times));
+    if word != "same" {
+        let _ = write!(out, "<span class=\"vh\"> {word}</span>");
     }
     out.push_str("</td>");
 }
