@@ -14,6 +14,7 @@ fn check(text: &str) {
     assert!(["ns", "ms"].contains(&trace["displayTimeUnit"].as_str().unwrap()));
     let (mut named, mut used) = (BTreeSet::new(), BTreeSet::new());
     let mut arrows: BTreeMap<u64, [Option<f64>; 2]> = BTreeMap::new();
+    let (mut slices, mut ends_of_arrows) = (Vec::new(), Vec::new());
     for event in events {
         let field = |name: &str| &event[name];
         let number = |name: &str| field(name).as_f64().unwrap_or_else(|| panic!("{name} in {event}"));
@@ -29,7 +30,10 @@ fn check(text: &str) {
         used.insert(thread);
         assert!(number("ts") >= 0.0, "{event}");
         match kind {
-            "X" => assert!(number("dur") >= 0.0, "{event}"),
+            "X" => {
+                assert!(number("dur") >= 0.0, "{event}");
+                slices.push((thread, number("ts"), number("ts") + number("dur")));
+            }
             "i" => assert!(["g", "p", "t"].contains(&field("s").as_str().unwrap()), "{event}"),
             "s" | "f" => {
                 assert!(field("cat").is_string(), "arrows are told apart by name, category and id: {event}");
@@ -37,12 +41,20 @@ fn check(text: &str) {
                 let end = &mut ends[usize::from(kind == "f")];
                 assert!(end.is_none(), "an arrow has one tail and one head: {event}");
                 *end = Some(number("ts"));
+                ends_of_arrows.push((thread, number("ts")));
                 if kind == "f" {
                     assert_eq!(field("bp"), "e", "it ends at the slice around it: {event}");
                 }
             }
             other => panic!("an event of kind {other}: {event}"),
         }
+    }
+    for (thread, at) in ends_of_arrows {
+        // Times are written to the nanosecond.
+        let around = |slice: &((u64, u64), f64, f64)| {
+            slice.0 == thread && slice.1 <= at + 0.002 && at <= slice.2 + 0.002
+        };
+        assert!(slices.iter().any(around), "an arrow's end is shown only within a slice: {thread:?} at {at}");
     }
     assert!(used.is_subset(&named), "every thread has a name: {used:?} {named:?}");
     for (id, ends) in arrows {

@@ -2,6 +2,9 @@
 //!
 //! The format is a JSON object with a list of events. Of its kinds we use: `X`, a slice of time on a thread; `i`, an instant; `s` and `f`, the
 //! two ends of an arrow; `M`, the name of a thread.
+//!
+//! Slices of one row must nest, and an arrow's end is shown only where there is a slice. So what a worker does at one moment is a short slice, its
+//! states are one row, and the jobs that it runs, which go on while it searches for others, are another.
 
 use super::{TraceEvent, TraceRecord};
 use std::collections::BTreeMap;
@@ -10,6 +13,12 @@ use std::time::Duration;
 
 /// The row of threads outside the pool comes first.
 const OUTSIDE: usize = 0;
+
+/// The rows of jobs come after all others.
+const JOBS: usize = 1 << 20;
+
+/// How long a moment is.
+const MOMENT: Duration = Duration::from_nanos(100);
 
 /// What a row shows at some time: a state, or the job that runs.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +34,7 @@ pub(super) fn to_json(records: &[TraceRecord]) -> String {
     // Who was woken, and has not yet said so: the arrow's tail.
     let mut woken: BTreeMap<usize, u64> = BTreeMap::new();
     let mut arrows = 0;
+    let begin = records.first().map_or(Duration::ZERO, |record| record.at);
     for record in records {
         let row = row_of(record.worker);
         out.thread(row);
@@ -32,14 +42,12 @@ pub(super) fn to_json(records: &[TraceRecord]) -> String {
             if let Some(open) = states.remove(&row) {
                 out.slice(row, open.name, open.since, record.at);
             }
-            if name != "active" {
-                states.insert(row, Open { since: record.at, name });
-            }
+            states.insert(row, Open { since: record.at, name });
         }
         match record.what {
             TraceEvent::Woke { worker, reason } => {
                 arrows += 1;
-                out.instant(row, &format!("wakes {worker} ({})", reason.name()), record.at);
+                out.moment(row, &format!("wakes {worker} ({})", reason.name()), record.at);
                 out.arrow('s', "wake", arrows, row, record.at);
                 woken.insert(row_of(Some(worker)), arrows);
             }
@@ -50,15 +58,19 @@ pub(super) fn to_json(records: &[TraceRecord]) -> String {
             }
             TraceEvent::Stole { from } => {
                 arrows += 1;
-                out.instant(row, &format!("steals from {from}"), record.at);
-                out.arrow('s', "steal", arrows, row_of(Some(from)), record.at);
+                // A worker that has not been heard of yet has been active all the time.
+                let victim = row_of(Some(from));
+                out.thread(victim);
+                states.entry(victim).or_insert(Open { since: begin, name: "active" });
+                out.moment(row, &format!("steals from {from}"), record.at);
+                out.arrow('s', "steal", arrows, victim, record.at);
                 out.arrow('f', "steal", arrows, row, record.at);
             }
             TraceEvent::TookInjected => out.instant(row, "takes an injected job", record.at),
             TraceEvent::Begin => jobs.entry(row).or_default().push(record.at),
             TraceEvent::End => {
                 if let Some(since) = jobs.entry(row).or_default().pop() {
-                    out.slice(row, "job", since, record.at);
+                    out.job(row, since, record.at);
                 }
             }
             TraceEvent::Blocked => out.instant(row, "blocks", record.at),
@@ -72,7 +84,7 @@ pub(super) fn to_json(records: &[TraceRecord]) -> String {
         out.slice(row, open.name, open.since, end);
     }
     for (row, begun) in jobs {
-        begun.into_iter().for_each(|since| out.slice(row, "job", since, end));
+        begun.into_iter().for_each(|since| out.job(row, since, end));
     }
     out.finish()
 }
@@ -116,7 +128,11 @@ impl Writer {
             return;
         }
         self.named.push(row);
-        let name = if row == OUTSIDE { "outside".to_owned() } else { format!("worker {}", row - 1) };
+        let name = match row {
+            OUTSIDE => "outside".to_owned(),
+            JOBS.. => format!("worker {}: jobs", row - JOBS - 1),
+            _ => format!("worker {}", row - 1),
+        };
         self.event(format_args!(
             r#""ph":"M","name":"thread_name","pid":1,"tid":{row},"args":{{"name":"{name}"}}"#
         ));
@@ -127,6 +143,17 @@ impl Writer {
         self.event(format_args!(
             r#""ph":"X","name":"{name}","cat":"worker","pid":1,"tid":{row},"ts":{start:.3},"dur":{length:.3}"#
         ));
+    }
+
+    /// A slice just long enough for an arrow to begin in.
+    fn moment(&mut self, row: usize, name: &str, at: Duration) {
+        self.slice(row, name, at, at + MOMENT);
+    }
+
+    /// A job that the worker of this row has run.
+    fn job(&mut self, row: usize, since: Duration, until: Duration) {
+        self.thread(JOBS + row);
+        self.slice(JOBS + row, "job", since, until);
     }
 
     fn instant(&mut self, row: usize, name: &str, at: Duration) {
