@@ -77,7 +77,7 @@ fn a_searcher_whose_latch_is_set_passes_the_baton(make: MakeSleep) {
         let (searcher, sleeper) = (pool.start(0), pool.start(1));
         pool.end_wait_of(0);
         pool.publish();
-        pool.sleep.post(1, || true);
+        pool.sleep.post(1, &|| true);
         searcher.join().unwrap();
         sleeper.join().unwrap();
         assert_nobody_counted(&pool.sleep);
@@ -102,12 +102,12 @@ fn a_searcher_sees_the_second_job(make: MakeSleep, workers: usize, post: fn(&Sle
 
 /// A light fence in the post, a heavy one where the baton is passed.
 fn a_searcher_sees_the_second_job_of_a_worker(make: MakeSleep) {
-    a_searcher_sees_the_second_job(make, 3, |sleep| sleep.post(1, || true));
+    a_searcher_sees_the_second_job(make, 3, |sleep| sleep.post(1, &|| true));
 }
 
 /// Full fences on both sides.
 fn a_searcher_sees_the_second_job_from_outside(make: MakeSleep) {
-    a_searcher_sees_the_second_job(make, 2, |sleep| sleep.post_injected(1, || true));
+    a_searcher_sees_the_second_job(make, 2, |sleep| sleep.post_injected(1, &|| true));
 }
 
 for_each_protocol!(

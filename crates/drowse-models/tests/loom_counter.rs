@@ -17,7 +17,7 @@ fn work_posted_since_it_got_sleepy_keeps_a_worker_awake(make: MakeSleep) {
         sleep.no_work_found(&mut idle, &latch, &|| unreachable!("not asked yet"));
         let outside = thread::spawn({
             let sleep = Arc::clone(&sleep);
-            move || sleep.post_injected(1, || true)
+            move || sleep.post_injected(1, &|| true)
         });
         // Whoever comes first: the worker is kept awake, or stopped, or woken.
         sleep.no_work_found(&mut idle, &latch, &|| false);
@@ -42,7 +42,7 @@ fn a_counter_that_came_round_hides_no_job() {
                 let latch = LatchWord::new();
                 injector.push(Parcel::of(42));
                 for _ in 0..2 {
-                    sleep.post_injected(1, || true);
+                    sleep.post_injected(1, &|| true);
                     // Gets sleepy, but does not search again: its latch is set, say.
                     let mut idle = sleep.start_looking(1);
                     sleep.no_work_found(&mut idle, &latch, &|| unreachable!("not asked yet"));

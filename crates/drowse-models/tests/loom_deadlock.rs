@@ -53,7 +53,7 @@ fn the_alarm_is_raised_once_the_other_sleeps(make: MakeSleep) {
                 pool.sleep.stop_looking(idle, || false);
             }
         });
-        pool.sleep.post(1, || true);
+        pool.sleep.post(1, &|| true);
         let here = Location::caller();
         pool.sleep.mark_blocked(1, here, &|deadlock| pool.raise_alarm(deadlock));
         let mut alarm = pool.alarm.lock();
@@ -98,37 +98,55 @@ impl Halves {
         *self.done.lock() = true;
         self.finished.notify_one();
     }
-}
 
-fn there_is_no_alarm_while_the_other_is_being_woken(make: MakeSleep) {
-    with_preemptions(3, move || {
-        let pool = Arc::new(Halves {
+    fn worker_1(&self) {
+        self.job.store(true, Ordering::Release);
+        self.sleep.post(1, &|| true);
+        let here = Location::caller();
+        self.sleep.mark_blocked(1, here, &|deadlock| self.deadlock(deadlock));
+        let mut done = self.done.lock();
+        while !*done {
+            done = self.finished.wait(done);
+        }
+        drop(done);
+        self.sleep.mark_unblocked(1, here);
+    }
+
+    /// Runs both workers, and what a thread outside does meanwhile.
+    fn run(make: MakeSleep, outside: impl FnOnce(&Sleep) + Send + 'static) {
+        let pool = Arc::new(Self {
             sleep: make(2).with_deadlock_detection(),
             latch: LatchWord::new(),
             job: AtomicBool::new(false),
             done: Mutex::new(false),
             finished: Condvar::new(),
         });
-        let here = Location::caller();
         let worker = thread::spawn({
             let pool = Arc::clone(&pool);
             move || pool.worker_0()
         });
-        pool.job.store(true, Ordering::Release);
-        pool.sleep.post(1, || true);
-        pool.sleep.mark_blocked(1, here, &|deadlock| pool.deadlock(deadlock));
-        let mut done = pool.done.lock();
-        while !*done {
-            done = pool.finished.wait(done);
-        }
-        drop(done);
-        pool.sleep.mark_unblocked(1, here);
+        let outsider = thread::spawn({
+            let pool = Arc::clone(&pool);
+            move || outside(&pool.sleep)
+        });
+        pool.worker_1();
+        outsider.join().unwrap();
         worker.join().unwrap();
         assert_nobody_counted(&pool.sleep);
-    });
+    }
+}
+
+fn there_is_no_alarm_while_the_other_is_being_woken(make: MakeSleep) {
+    with_preemptions(3, move || Halves::run(make, |_| {}));
+}
+
+/// The one that worker 1 counts on is woken by somebody else: for a job that the pool was given from outside, and that is gone already.
+fn there_is_no_alarm_while_somebody_else_wakes_the_other(make: MakeSleep) {
+    with_preemptions(2, move || Halves::run(make, |sleep| sleep.post_injected(1, &|| true)));
 }
 
 for_each_protocol!(
     the_alarm_is_raised_once_the_other_sleeps,
-    there_is_no_alarm_while_the_other_is_being_woken
+    there_is_no_alarm_while_the_other_is_being_woken,
+    there_is_no_alarm_while_somebody_else_wakes_the_other
 );

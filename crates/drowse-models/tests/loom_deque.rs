@@ -29,12 +29,14 @@ impl Items {
     }
 }
 
-/// Steals once. Tries again as long as somebody else is quicker.
+/// Steals once: asks, and takes by force what it is not given. Tries again as long as somebody else is quicker.
 fn steal(deque: &Stealer<Parcel>, items: &Items) -> Option<u32> {
+    let mut by_force = false;
     loop {
-        match deque.steal() {
+        match if by_force { deque.steal_by_force() } else { deque.steal() } {
             Steal::Success(item) => return Some(items.open(item)),
             Steal::Retry => {}
+            Steal::Asked => by_force = true,
             Steal::Empty => return None,
         }
     }
@@ -111,6 +113,26 @@ fn a_thief_that_comes_twice_takes_no_item_twice() {
         let popped = [pop(&owner, &items), pop(&owner, &items)];
         let stolen = thief.join().unwrap();
         assert_all_taken(&items, popped.into_iter().chain(stolen));
+        assert!(owner.is_empty());
+    });
+}
+
+/// An owner that expects thieves publishes of its own accord, and goes on to take what it published.
+#[test]
+fn an_owner_shares_and_takes_back_while_a_thief_steals() {
+    with_preemptions(3, || {
+        let items = Items::new(2);
+        let (owner, stealer) = deque::new(2);
+        items.push(&owner, 0);
+        let thief = thread::spawn({
+            let items = items.clone();
+            move || steal(&stealer, &items)
+        });
+        items.push(&owner, 1);
+        owner.share();
+        let popped = [pop(&owner, &items), pop(&owner, &items)];
+        let stolen = thief.join().unwrap();
+        assert_all_taken(&items, popped.into_iter().chain([stolen]));
         assert!(owner.is_empty());
     });
 }

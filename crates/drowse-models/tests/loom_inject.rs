@@ -30,7 +30,7 @@ impl Injected {
     fn inject(&self) {
         let queue_was_empty = self.injector.is_empty();
         self.injector.push(Parcel::of(42));
-        self.sleep.post_injected(1, || queue_was_empty);
+        self.sleep.post_injected(1, &|| queue_was_empty);
     }
 
     /// Gives up one reason for the pool to live. The last ends it.

@@ -30,7 +30,7 @@ impl Local {
     fn push(&self, owner: &Owner<Parcel>) {
         self.job.put(42);
         owner.push(NonNull::from(&self.job));
-        self.sleep.post(1, || owner.len() <= 1);
+        self.sleep.post(1, owner);
     }
 
     fn start_thief(self: &Arc<Self>) -> thread::JoinHandle<()> {
@@ -44,9 +44,9 @@ impl Board for Local {
 
     fn find(&self, _worker: usize) -> Option<NonNull<Parcel>> {
         loop {
-            match self.deque.steal() {
+            match self.deque.steal_by_force() {
                 Steal::Success(job) => return Some(job),
-                Steal::Retry => {}
+                Steal::Retry | Steal::Asked => {}
                 Steal::Empty => return None,
             }
         }

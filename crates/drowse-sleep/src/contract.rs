@@ -75,6 +75,11 @@ pub trait Protocol: fmt::Debug + Send + Sync {
     /// A worker begins to search: active to idle.
     fn start_looking(&self, _house: &House, _worker: usize) {}
 
+    /// How many workers search at this moment, if the word tells. One that searches alone may [keep watch](crate::Policy::rounds_on_watch).
+    fn searching(&self, _word: u64) -> Option<usize> {
+        None
+    }
+
     /// A worker has searched for long enough: idle to sleepy. `None` if it cannot get sleepy now; it will search, and
     /// ask again.
     fn announce(&self, house: &House, worker: usize) -> Option<Announcement>;
@@ -177,13 +182,35 @@ pub struct Posted<'a> {
     pub jobs: usize,
     /// Whether a worker posted them, onto its own queue.
     pub by_worker: bool,
-    pub(crate) queue_was_empty: &'a dyn Fn() -> bool,
+    pub(crate) queue: &'a dyn PostedTo,
 }
 
 impl Posted<'_> {
     /// Whether the jobs found their queue empty.
     pub fn queue_was_empty(&self) -> bool {
-        (self.queue_was_empty)()
+        self.queue.was_empty()
+    }
+
+    /// To be called before workers are woken for these jobs, so that they find them ready to be taken.
+    pub fn expect_thieves(&self) {
+        self.queue.expect_thieves();
+    }
+}
+
+/// The queue that jobs were posted to.
+///
+/// A closure that tells whether it was empty will do where that is all there is to it.
+pub trait PostedTo {
+    /// Whether the jobs found the queue empty. Asked only when somebody sleeps.
+    fn was_empty(&self) -> bool;
+
+    /// Somebody will be woken for the jobs, and will want to take them.
+    fn expect_thieves(&self) {}
+}
+
+impl<F: Fn() -> bool> PostedTo for F {
+    fn was_empty(&self) -> bool {
+        self()
     }
 }
 

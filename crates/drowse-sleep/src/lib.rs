@@ -123,7 +123,7 @@
 //!     for job in 1..=10 {
 //!         injector.push(job);
 //!         // Whether the queue was empty before is for the protocol to weigh; here it may as well wake somebody.
-//!         sleep.post_injected(1, || false);
+//!         sleep.post_injected(1, &|| false);
 //!     }
 //!     while !injector.is_empty() {
 //!         std::hint::spin_loop();
@@ -150,9 +150,10 @@ mod reason;
 mod sleep;
 mod sleepers;
 pub mod sleepy;
+mod watch;
 
 pub use choice::{SleepProtocol, UnknownProtocol};
-pub use contract::{ATTENTION, Announcement, Committed, Posted, Protocol, Recheck, Retreat};
+pub use contract::{ATTENTION, Announcement, Committed, Posted, PostedTo, Protocol, Recheck, Retreat};
 pub use counters::{Counters, Idleness, WakeSize};
 pub use deadlock::{BlockedWorker, Deadlock};
 pub use headcount::MAX_WORKERS;

@@ -4,6 +4,9 @@ use crate::Reason;
 use drowse_sync::Counter;
 use std::time::Duration;
 
+/// A sleep shorter than this was not worth it: falling asleep and being woken takes about as long, of several threads.
+const BRIEF: Duration = Duration::from_micros(50);
+
 /// The counts of one worker. All are off the hot path: they are touched where a thread sleeps or is woken.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
@@ -17,6 +20,8 @@ pub(crate) struct Meter {
     parked: Counter,
     /// When the sleep began that has not ended, by the house's clock, plus one; 0 if it is awake.
     parked_since: Counter,
+    /// Nanoseconds of the last sleep; 0 if there was none.
+    last_sleep: Counter,
     /// Times it was woken, by reason. Counted by the waker.
     wakes: [Counter; Reason::ALL.len()],
 }
@@ -36,7 +41,14 @@ impl Meter {
     pub(crate) fn unpark(&self, now: Duration) {
         let since = self.parked_since.get();
         self.parked_since.set_mine(0);
-        self.parked.add_mine((nanos(now) + 1).saturating_sub(since));
+        let slept = (nanos(now) + 1).saturating_sub(since);
+        self.parked.add_mine(slept);
+        self.last_sleep.set_mine(slept.max(1));
+    }
+
+    /// Whether the worker's last sleep was a brief one.
+    pub(crate) fn slept_briefly(&self) -> bool {
+        (1..nanos(BRIEF)).contains(&self.last_sleep.get())
     }
 
     pub(crate) fn read(&self, now: Duration) -> SleepMetrics {

@@ -1,5 +1,7 @@
 //! How long a worker searches before it sleeps.
 
+use drowse_sync::core_count;
+
 /// How long an idle worker searches before it gets sleepy, and how long it stays so before it sleeps.
 ///
 /// A search costs CPU time but finds new work within nanoseconds; a sleep costs nothing but takes
@@ -22,6 +24,10 @@ pub struct Policy {
     /// Searches between that announcement and the sleep. Whatever their number, the worker looks at the queues
     /// once more in the very act of falling asleep.
     pub rounds_while_sleepy: u32,
+    /// Searches that a worker adds, before it gets sleepy, when it is the only one who searches and its last sleep was so short that it would
+    /// have been better to stay awake. So a pool that is entered again and again finds somebody awake, and one that is entered now
+    /// and then pays nothing for it. Only where the [protocol](crate::Protocol::searching) knows who searches.
+    pub rounds_on_watch: u32,
     /// `spin_loop` hints between two searches.
     pub spins_per_round: u32,
 }
@@ -36,15 +42,23 @@ impl Policy {
     /// assert_eq!(Policy::BLITZ.rounds_until_sleepy, 32);
     /// assert_eq!(Policy::BLITZ.rounds_until_sleepy + Policy::BLITZ.rounds_while_sleepy, 34);
     /// ```
-    pub const BLITZ: Self = Self { rounds_until_sleepy: 32, rounds_while_sleepy: 2, spins_per_round: 2 };
+    pub const BLITZ: Self =
+        Self { rounds_until_sleepy: 32, rounds_while_sleepy: 2, rounds_on_watch: 0, spins_per_round: 2 };
 }
 
 impl Default for Policy {
     fn default() -> Self {
         if cfg!(drowse_shuttle) {
             // A random schedule would hardly ever let a worker search for long enough to fall asleep.
-            return Self { rounds_until_sleepy: 1, rounds_while_sleepy: 1, spins_per_round: 1 };
+            return Self {
+                rounds_until_sleepy: 1,
+                rounds_while_sleepy: 1,
+                rounds_on_watch: 0,
+                spins_per_round: 1,
+            };
         }
-        Self { rounds_until_sleepy: 24, rounds_while_sleepy: 1, spins_per_round: 2 }
+        // Where there is one processor, whoever keeps watch keeps others from bringing work.
+        let rounds_on_watch = if core_count() > 1 { 150 } else { 0 };
+        Self { rounds_until_sleepy: 24, rounds_while_sleepy: 1, rounds_on_watch, spins_per_round: 2 }
     }
 }

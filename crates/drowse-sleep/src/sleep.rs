@@ -4,7 +4,8 @@ use crate::deadlock::{self, Detector};
 use crate::house::House;
 use crate::meter::SleepMetrics;
 use crate::{Announcement, Deadlock, LatchWord, MAX_WORKERS, Observer, Policy, Posted, Protocol, Reason};
-use crate::{Recheck, Retreat, SleepProtocol};
+use crate::{PostedTo, Recheck, Retreat, SleepProtocol};
+use drowse_sync::atomic::Ordering;
 use drowse_sync::{Arc, full_fence, hint, light_fence, mutant};
 use std::panic::Location;
 
@@ -16,9 +17,9 @@ use std::panic::Location;
 /// [`latch_set`](Self::latch_set), [`post_broadcast`](Self::post_broadcast).
 #[derive(Debug)]
 pub struct Sleep {
-    house: House,
-    protocol: Box<dyn Protocol>,
-    policy: Policy,
+    pub(crate) house: House,
+    pub(crate) protocol: Box<dyn Protocol>,
+    pub(crate) policy: Policy,
     /// What the protocol says to [`Protocol::name`] and [`Protocol::tells_latch`].
     name: &'static str,
     tells_latch: bool,
@@ -27,11 +28,13 @@ pub struct Sleep {
 /// How far an inactive worker has got on its way to sleep.
 #[derive(Debug)]
 pub struct Idle {
-    worker: usize,
+    pub(crate) worker: usize,
     /// Empty searches so far.
     rounds: u32,
+    /// Empty searches on watch, after those.
+    pub(crate) watched: u32,
     /// There while the worker is sleepy.
-    announcement: Option<Announcement>,
+    pub(crate) announcement: Option<Announcement>,
     /// The worker was woken, and has found nothing since.
     woken: bool,
 }
@@ -109,7 +112,7 @@ impl Sleep {
     /// Whether the protocol's word is as it should be when no worker searches or sleeps. For tests.
     pub fn is_clear(&self) -> bool {
         // ORDERING: relaxed; asked when all is over.
-        self.protocol.is_clear(self.house.word().load(drowse_sync::atomic::Ordering::Relaxed))
+        self.protocol.is_clear(self.house.word().load(Ordering::Relaxed))
     }
 
     /// How this worker has slept so far.
@@ -121,7 +124,7 @@ impl Sleep {
     pub fn start_looking(&self, worker: usize) -> Idle {
         self.protocol.start_looking(&self.house, worker);
         self.house.observe(|observer| observer.idle(worker));
-        Idle { worker, rounds: 0, announcement: None, woken: false }
+        Idle { worker, rounds: 0, watched: 0, announcement: None, woken: false }
     }
 
     /// The worker stops searching: it found a job, or its latch is set.
@@ -142,6 +145,10 @@ impl Sleep {
         let sleepy_at = self.policy.rounds_until_sleepy;
         if idle.rounds < sleepy_at {
             idle.rounds += 1;
+            return self.pause();
+        }
+        if idle.announcement.is_none() && self.keeps_watch(idle) {
+            idle.watched += 1;
             return self.pause();
         }
         if idle.announcement.is_none() {
@@ -233,43 +240,43 @@ impl Sleep {
         around.after_sleep();
         self.house.observe(|observer| observer.awake(idle.worker));
         idle.woken = true;
-        idle.rounds = 0;
+        (idle.rounds, idle.watched) = (0, 0);
     }
 
     /// New work for anyone: `jobs` jobs were published by a worker that is active: not between
     /// [`start_looking`](Self::start_looking) and [`stop_looking`](Self::stop_looking). Wakes whom the protocol wants to wake.
     ///
-    /// `queue_was_empty` tells whether these jobs found their queue empty; it is asked only when somebody sleeps.
+    /// `queue` is where they are; it is asked only when somebody sleeps.
     ///
     /// When nobody sleeps or is sleepy, this is a [light fence](drowse_sync::light_fence), one load and one branch, whatever the
     /// protocol. Where [`prepare_fences`](drowse_sync::prepare_fences) said that there are no light fences, the caller must have
     /// executed a full fence since it published the jobs.
     #[inline(always)]
-    pub fn post(&self, jobs: usize, queue_was_empty: impl Fn() -> bool) {
+    pub fn post(&self, jobs: usize, queue: &impl PostedTo) {
         // ORDERING: pairs with `House::fence_against_posts`.
         if !mutant::active_in(self.name, "no-local-post-fence") {
             light_fence();
         }
         if self.house.wants_attention() {
-            self.post_cold(jobs, true, &queue_was_empty);
+            self.post_cold(jobs, true, queue);
         }
     }
 
     /// As [`post`](Self::post), for jobs that a thread which is no worker put into the injector.
-    pub fn post_injected(&self, jobs: usize, queue_was_empty: impl Fn() -> bool) {
+    pub fn post_injected(&self, jobs: usize, queue: &impl PostedTo) {
         // ORDERING: pairs with `House::fence_against_posts`.
         if !mutant::active_in(self.name, "no-post-fence") {
             full_fence();
         }
         if self.house.wants_attention() {
-            self.post_cold(jobs, false, &queue_was_empty);
+            self.post_cold(jobs, false, queue);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn post_cold(&self, jobs: usize, by_worker: bool, queue_was_empty: &dyn Fn() -> bool) {
-        self.protocol.post(&self.house, &Posted { jobs, by_worker, queue_was_empty });
+    fn post_cold(&self, jobs: usize, by_worker: bool, queue: &dyn PostedTo) {
+        self.protocol.post(&self.house, &Posted { jobs, by_worker, queue });
     }
 
     /// The latch of worker `owner` was set: `slept` is what [`LatchWord::set`] said.

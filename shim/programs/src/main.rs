@@ -4,7 +4,9 @@
 //! cargo run --release --manifest-path shim/Cargo.toml -p rayon-programs -- sum 20
 //! ```
 //!
-//! Prints the nanoseconds of each round, a line a round. With `PIN=1` in the environment, worker `i` runs on processor `i` alone: where the
+//! Prints the nanoseconds of each round, a line a round, once all are over. With `-` for the number of rounds it reads numbers from the standard
+//! input, a line each, and runs so many rounds for each: so two builds can take turns, and a machine that is slow for a while is slow
+//! for both. With `PIN=1` in the environment, worker `i` runs on processor `i` alone: where the
 //! system puts a woken thread beside its waker, although another processor is idle, that is the only way to compare the pools themselves.
 
 use rayon::prelude::*;
@@ -29,10 +31,9 @@ const PROGRAMS: [(&str, Program); 8] = [
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let chosen = arguments.first().and_then(|name| PROGRAMS.iter().find(|(program, _)| program == name));
-    let rounds = arguments.get(1).map_or(Ok(10), |rounds| rounds.parse::<u32>());
-    let (Some((_, program)), Ok(rounds)) = (chosen, rounds) else {
+    let (Some((_, program)), Some(batches)) = (chosen, batches(arguments.get(1))) else {
         let names = PROGRAMS.map(|(name, _)| name).join(", ");
-        eprintln!("usage: rayon-programs PROGRAM [ROUNDS]\nprograms: {names}");
+        eprintln!("usage: rayon-programs PROGRAM [ROUNDS | -]\nprograms: {names}");
         return ExitCode::from(2);
     };
     if std::env::var_os("PIN").is_some() {
@@ -41,13 +42,26 @@ fn main() -> ExitCode {
     }
     let mut round = program();
     let expected = round();
-    for _ in 0..rounds {
-        let start = Instant::now();
-        let result = black_box(round());
-        println!("{}", start.elapsed().as_nanos());
-        assert_eq!(result, expected, "a round that comes to another result");
+    for rounds in batches {
+        let mut times = String::new();
+        for _ in 0..rounds {
+            let start = Instant::now();
+            let result = black_box(round());
+            times.push_str(&format!("{}\n", start.elapsed().as_nanos()));
+            assert_eq!(result, expected, "a round that comes to another result");
+        }
+        print!("{times}");
     }
     ExitCode::SUCCESS
+}
+
+/// How many rounds to run without a break: the number in the argument, or each of those in the input.
+fn batches(argument: Option<&String>) -> Option<Box<dyn Iterator<Item = u32>>> {
+    match argument.map(String::as_str) {
+        None => Some(Box::new(std::iter::once(10))),
+        Some("-") => Some(Box::new(std::io::stdin().lines().map_while(|line| line.ok()?.parse().ok()))),
+        Some(number) => Some(Box::new(std::iter::once(number.parse().ok()?))),
+    }
 }
 
 /// Keeps the calling thread on one processor, as far as there are enough.

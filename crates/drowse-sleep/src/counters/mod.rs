@@ -90,6 +90,10 @@ impl Protocol for Counters {
         self.heads(house).start_looking();
     }
 
+    fn searching(&self, word: u64) -> Option<usize> {
+        Some(Snapshot::of(word).awake_idle())
+    }
+
     /// Nothing to announce: being counted as sleeping is the announcement, and the re-check follows it.
     fn announce(&self, _house: &House, _worker: usize) -> Option<Announcement> {
         Some(Announcement::remember(0))
@@ -116,7 +120,7 @@ impl Protocol for Counters {
         let heads = self.heads(house);
         let now = heads.counts.load();
         let unattended = self.unattended(posted, now);
-        heads.wake_any(self.wake_size(unattended, now.sleeping(), house.workers()), Reason::Job);
+        heads.wake_for(posted, self.wake_size(unattended, now.sleeping(), house.workers()));
     }
 
     fn latch_set(&self, house: &House, owner: usize, slept: bool, reason: Reason) {

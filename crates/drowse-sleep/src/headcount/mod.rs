@@ -2,7 +2,7 @@
 
 mod counts;
 
-use crate::{Committed, House, Reason, Recheck};
+use crate::{Committed, House, Posted, Reason, Recheck};
 use counts::Counts;
 use drowse_sync::mutant;
 
@@ -94,8 +94,16 @@ impl<'a> Headcount<'a> {
         self.house.workers() - now.inactive()
     }
 
+    /// Wakes up to `wanted` sleepers for what was posted.
+    pub(crate) fn wake_for(&self, posted: &Posted<'_>, wanted: usize) {
+        if wanted > 0 {
+            posted.expect_thieves();
+            self.wake_any(wanted, Reason::Job);
+        }
+    }
+
     /// Wakes up to `wanted` sleepers, whichever.
-    pub(crate) fn wake_any(&self, mut wanted: usize, reason: Reason) {
+    fn wake_any(&self, mut wanted: usize, reason: Reason) {
         for worker in 0..self.house.workers() {
             if wanted == 0 {
                 break;

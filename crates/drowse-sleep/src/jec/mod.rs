@@ -49,6 +49,10 @@ impl Protocol for Jec {
         self.heads(house).start_looking();
     }
 
+    fn searching(&self, word: u64) -> Option<usize> {
+        Some(Snapshot::of(word).awake_idle())
+    }
+
     /// Makes the JEC even, and remembers it.
     fn announce(&self, house: &House, _worker: usize) -> Option<Announcement> {
         let one_parity = mutant::active("jec/one-parity");
@@ -94,7 +98,7 @@ impl Protocol for Jec {
             // A backlog: those who search have enough to do.
             posted.jobs
         };
-        heads.wake_any(wanted.min(now.sleeping()), Reason::Job);
+        heads.wake_for(posted, wanted.min(now.sleeping()));
     }
 
     fn latch_set(&self, house: &House, owner: usize, slept: bool, reason: Reason) {

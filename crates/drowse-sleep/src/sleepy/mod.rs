@@ -74,7 +74,8 @@ impl Protocol for Sleepy {
         if state.fall_asleep(announcement) { Ok(committed) } else { Err(Retreat::StartOver) }
     }
 
-    fn post(&self, house: &House, _posted: &Posted<'_>) {
+    fn post(&self, house: &House, posted: &Posted<'_>) {
+        posted.expect_thieves();
         Self::tickle(house, Reason::Job);
     }
 

@@ -3,6 +3,7 @@
 
 use super::MutexGuard;
 use super::world::sync::{Condvar as RawCondvar, Mutex as RawMutex};
+use std::sync::TryLockError;
 
 /// A mutex that knows no poison.
 #[derive(Debug)]
@@ -17,6 +18,15 @@ impl<T> Mutex<T> {
     /// Locks, whether or not a holder panicked before.
     pub fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Locks if nobody has it locked.
+    pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        match self.0.try_lock() {
+            Ok(guard) => Some(guard),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 }
 

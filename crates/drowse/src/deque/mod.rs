@@ -11,11 +11,11 @@
 //!
 //! - **The owner** pushes and pops at `bottom`. A pop stores `bottom`, then reads `claim`: if the item
 //!   is not below it, it is the owner's without further ado. No fence, no compare-and-swap.
-//! - **A thief** takes from the public part. If that is empty and the private part is not, it *asks*: it lowers the owner's
-//!   `limit`, so that the next push leaves the fast way and publishes half of the private part. To an owner that pushes all the time
-//!   this is the cheapest way.
-//! - If the owner does not answer soon, the thief *publishes* half of the private part itself, without the owner's help: raises `claim`,
-//!   executes a heavy fence, and reads `bottom`. So every item can be stolen at any time, whatever the owner does meanwhile.
+//! - **A thief** takes from the public part. If that is empty it *asks*: it lowers the owner's `limit`, so that the next push leaves the fast
+//!   way and *shares* half of the private part. To an owner that pushes all the time this is the cheapest way. An owner that knows of
+//!   thieves to come shares without being asked.
+//! - If the owner does not answer, the thief can *publish* half of the private part by force: it raises `claim`, executes a heavy fence,
+//!   and reads `bottom`. So every item can be stolen at any time, whatever the owner does meanwhile.
 //! - **Where they meet**, in the public part, they follow Chase and Lev, with `split` as the thieves' `bottom`.
 //!
 //! Other properties:

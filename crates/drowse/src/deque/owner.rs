@@ -55,23 +55,28 @@ impl<T> Owner<T> {
     fn push_slow(&self, bottom: i64, item: NonNull<T>) {
         self.make_room(bottom);
         self.push_at(bottom, item);
-        if self.shared.lopsided_fences {
-            self.share(bottom + 1);
-        } else if !mutant::active("deque/push-unfenced") {
+        // A thief may have asked for it.
+        self.share();
+        if !self.shared.lopsided_fences && !mutant::active("deque/push-unfenced") {
             // ORDERING: in the place of the light fence, see `push`.
             full_fence();
         }
     }
 
-    /// Publishes half of the private items, if nothing is public: a thief may have asked for it.
-    fn share(&self, bottom: i64) {
+    /// Publishes half of the private items, if nothing is public. Cheaper than when a thief must do so.
+    pub fn share(&self) {
+        if !self.shared.lopsided_fences {
+            return; // Thieves publish, at little cost.
+        }
         let public = &*self.shared.public;
-        let lock = public.lock.lock();
+        let Some(lock) = public.lock.try_lock() else {
+            return; // A thief is publishing.
+        };
         // ORDERING: relaxed; written under the lock.
         let split = public.split.load(Ordering::Relaxed);
         // ORDERING: relaxed; a look. Only thieves move `top`, and up.
         if split <= public.top.load(Ordering::Relaxed) {
-            let shared = split + (bottom - split + 1) / 2;
+            let shared = split + (self.bottom() - split + 1) / 2;
             if mutant::active("deque/share-unclaimed") {
                 // ORDERING: immaterial, a mutant.
                 public.split.store(shared, Ordering::Release);

@@ -5,10 +5,10 @@ use drowse_sync::atomic::Ordering;
 use drowse_sync::{Arc, full_fence, heavy_fence, hint, mutant};
 use std::ptr::NonNull;
 
-/// How often a thief looks whether the owner has answered, before it helps itself: a microsecond or two, a tenth of what a heavy
-/// fence costs when the owner runs. A model needs no pauses to try every order.
-fn patience() -> u32 {
-    if cfg!(any(drowse_loom, drowse_shuttle)) { 0 } else { 40 }
+/// How often a thief looks whether the owner has answered: about a microsecond, in which an owner that pushes at all has pushed.
+/// A model needs no pauses to try every order.
+fn looks_for_an_answer() -> u32 {
+    if cfg!(any(drowse_loom, drowse_shuttle)) { 0 } else { 20 }
 }
 
 /// The end that everyone else takes from.
@@ -24,6 +24,8 @@ pub enum Steal<P> {
     Empty,
     /// Somebody else was quicker; there may be more.
     Retry,
+    /// All there is is private. The owner has been asked to publish some of it.
+    Asked,
     /// The oldest item.
     Success(P),
 }
@@ -38,38 +40,69 @@ impl<T> Stealer<T> {
         self.shared.is_empty()
     }
 
-    /// Takes the oldest item.
+    /// Takes the oldest item, if it is public. If not, asks the owner to publish some with its next push, and waits a little.
     pub fn steal(&self) -> Steal<NonNull<T>> {
         // Look before you leap: most victims are empty, and looking does not disturb their owner.
         if self.shared.is_empty() {
+            // What it pushes next, it had better publish.
+            self.ask();
             return Steal::Empty;
         }
         match self.steal_public() {
-            Steal::Empty if self.ask() || self.publish() => match self.steal_public() {
-                // If others take all that was published, there may still be more.
-                Steal::Empty if !mutant::active("deque/steal-gives-up") => Steal::Retry,
-                outcome => outcome,
-            },
+            Steal::Empty if !self.shared.lopsided_fences => self.publish_and_steal(),
+            Steal::Empty => {
+                self.ask();
+                if self.is_answered() { self.retry_public() } else { Steal::Asked }
+            }
             outcome => outcome,
         }
     }
 
-    /// Asks the owner to publish some items with its next push, and waits a little. True if it did.
-    fn ask(&self) -> bool {
-        let public = &*self.shared.public;
-        if !self.shared.lopsided_fences {
-            return false;
+    /// Takes the oldest item, private or not, whatever the owner does meanwhile. Where there are lopsided fences this costs tens of
+    /// microseconds, of thief and owner alike, and more if the system has taken the owner's processor away: try
+    /// [`steal`](Self::steal) first.
+    pub fn steal_by_force(&self) -> Steal<NonNull<T>> {
+        if self.shared.is_empty() {
+            return Steal::Empty;
         }
-        // ORDERING: relaxed; the owner sees it at its next push, or at the one after.
-        self.shared.private.limit.store(ASKED, Ordering::Relaxed);
-        for _ in 0..patience() {
+        match self.steal_public() {
+            Steal::Empty => self.publish_and_steal(),
+            outcome => outcome,
+        }
+    }
+
+    fn publish_and_steal(&self) -> Steal<NonNull<T>> {
+        if self.publish() { self.retry_public() } else { Steal::Empty }
+    }
+
+    /// Takes what was published just now.
+    fn retry_public(&self) -> Steal<NonNull<T>> {
+        match self.steal_public() {
+            // If others took all of it, there may still be more.
+            Steal::Empty if !mutant::active("deque/steal-gives-up") => Steal::Retry,
+            outcome => outcome,
+        }
+    }
+
+    /// Asks the owner to publish some items with its next push.
+    fn ask(&self) {
+        let limit = &self.shared.private.limit;
+        // ORDERING: relaxed; the owner sees it at its next push, or at the one after. Look first: the owner writes to that line
+        // all the time.
+        if limit.load(Ordering::Relaxed) != ASKED {
+            // ORDERING: as above.
+            limit.store(ASKED, Ordering::Relaxed);
+        }
+    }
+
+    /// Waits a little for something to become public. Does not look at what the owner writes to.
+    fn is_answered(&self) -> bool {
+        let public = &*self.shared.public;
+        (0..looks_for_an_answer()).any(|_| {
             hint::spin_loop();
             // ORDERING: relaxed; a look.
-            if public.top.load(Ordering::Relaxed) < public.split.load(Ordering::Relaxed) {
-                return true;
-            }
-        }
-        false
+            public.top.load(Ordering::Relaxed) < public.split.load(Ordering::Relaxed)
+        })
     }
 
     /// Takes the oldest public item.

@@ -51,13 +51,13 @@ fn newest_first_for_the_owner_oldest_first_for_thieves() {
             owner.push(items.pointer(index));
         }
         assert_eq!(owner.len(), 10);
-        assert_eq!(stealer.steal(), Steal::Success(items.pointer(0)));
+        assert_eq!(stealer.steal_by_force(), Steal::Success(items.pointer(0)));
         assert_eq!(owner.pop(), Some(items.pointer(9)));
-        assert_eq!(stealer.steal(), Steal::Success(items.pointer(1)));
+        assert_eq!(stealer.steal_by_force(), Steal::Success(items.pointer(1)));
         for index in (2..9).rev() {
             assert_eq!(owner.pop(), Some(items.pointer(index)));
         }
-        assert_eq!((owner.pop(), stealer.steal()), (None, Steal::Empty));
+        assert_eq!((owner.pop(), stealer.steal_by_force()), (None, Steal::Empty));
         assert!(owner.is_empty() && stealer.is_empty());
     });
 }
@@ -77,10 +77,54 @@ fn takes_back_the_newest_and_nothing_else() {
         assert!(owner.take_back(a));
         assert!(!owner.take_back(a), "taken already");
         owner.push(c);
-        assert_eq!(stealer.steal(), Steal::Success(c));
+        assert_eq!(stealer.steal_by_force(), Steal::Success(c));
         assert!(!owner.take_back(c), "stolen");
         assert!(owner.is_empty());
     });
+}
+
+/// A deque whose owner has room to push without looking; `None` where there are no lopsided fences, and nothing is private.
+fn with_private_items() -> Option<(Owner<AtomicU32>, Stealer<AtomicU32>)> {
+    drowse_sync::prepare_fences().then(|| with_fences(16, true))
+}
+
+#[test]
+fn a_thief_asks_for_what_is_private_and_the_next_push_answers() {
+    let Some((owner, stealer)) = with_private_items() else { return };
+    let items = Items::new(3);
+    owner.push(items.pointer(0));
+    assert_eq!(stealer.steal(), Steal::Asked);
+    owner.push(items.pointer(1));
+    assert_eq!(stealer.steal(), Steal::Success(items.pointer(0)));
+    // The request was used up: what is pushed now is private again.
+    owner.push(items.pointer(2));
+    assert_eq!(stealer.steal(), Steal::Asked);
+    assert_eq!((owner.pop(), owner.pop()), (Some(items.pointer(2)), Some(items.pointer(1))));
+    assert_eq!(owner.pop(), None);
+}
+
+#[test]
+fn a_request_left_at_an_empty_deque_is_answered_by_the_next_push() {
+    let Some((owner, stealer)) = with_private_items() else { return };
+    let items = Items::new(1);
+    assert_eq!(stealer.steal(), Steal::Empty);
+    owner.push(items.pointer(0));
+    assert_eq!(stealer.steal(), Steal::Success(items.pointer(0)));
+    assert_eq!(owner.pop(), None);
+}
+
+#[test]
+fn what_is_shared_can_be_taken_by_thief_or_owner() {
+    let Some((owner, stealer)) = with_private_items() else { return };
+    let items = Items::new(4);
+    (0..4).for_each(|index| owner.push(items.pointer(index)));
+    owner.share();
+    assert_eq!(stealer.steal(), Steal::Success(items.pointer(0)));
+    assert_eq!(stealer.steal(), Steal::Success(items.pointer(1)));
+    assert_eq!(stealer.steal(), Steal::Asked, "half of the items, no more");
+    owner.share();
+    assert_eq!((owner.pop(), owner.pop()), (Some(items.pointer(3)), Some(items.pointer(2))));
+    assert_eq!((owner.pop(), stealer.steal()), (None, Steal::Empty));
 }
 
 #[test]
@@ -89,13 +133,14 @@ fn everything_is_taken_once_while_thieves_are_about() {
         let items = Items::new(200_000);
         let done = AtomicBool::new(false);
         thread::scope(|s| {
-            for _ in 0..3 {
-                s.spawn(|| {
+            for by_force in [true, false, false] {
+                let (stealer, done) = (&stealer, &done);
+                s.spawn(move || {
                     loop {
-                        match stealer.steal() {
+                        match if by_force { stealer.steal_by_force() } else { stealer.steal() } {
                             Steal::Success(item) => Items::take(item),
                             Steal::Empty if done.load(Ordering::Acquire) => break,
-                            Steal::Empty | Steal::Retry => std::hint::spin_loop(),
+                            Steal::Empty | Steal::Retry | Steal::Asked => std::hint::spin_loop(),
                         }
                     }
                 });

@@ -30,7 +30,7 @@ impl Registry {
         // WAKE: the workers may all sleep. The post's fence and the one of a worker that falls asleep see to it that we
         // see the sleeper, or it sees the job.
         if !mutant::active("engine/inject-no-post") {
-            self.sleep.post_injected(1, || queue_was_empty);
+            self.sleep.post_injected(1, &|| queue_was_empty);
         }
     }
 

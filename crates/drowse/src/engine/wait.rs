@@ -38,7 +38,7 @@ impl WorkerThread {
         let mut found = None;
         while found.is_none() && !latch.probe() {
             self.meter().searches.add_mine(1);
-            found = self.find_work();
+            found = self.find_work(|| latch.probe());
             if found.is_none() {
                 // WAKE: the latch's setter wakes us, as does whoever posts a job; the protocol looks for
                 // jobs once more when it has counted us as sleeping.
@@ -58,7 +58,7 @@ impl WorkerThread {
 
     /// Runs one job, from wherever there is one. False if there was none.
     pub(crate) fn run_one(&self) -> bool {
-        self.run_if_some(self.find_work())
+        self.run_if_some(self.find_work(|| false))
     }
 
     /// Runs one job of our own. False if there was none.

@@ -6,7 +6,7 @@ use super::start::ThreadBuilderParts;
 use crate::deque::Owner;
 use crate::job::{JobHeader, JobRef};
 use crate::metrics::WorkMeter;
-use drowse_sleep::Sleep;
+use drowse_sleep::{PostedTo, Sleep};
 use drowse_sync::{Arc, mutant, random_seed};
 use std::cell::Cell;
 use std::ptr;
@@ -94,7 +94,7 @@ impl WorkerThread {
         // WAKE: a worker that we do not see on its way to sleep sees the job; one that we see is kept awake, or
         // woken if nobody else searches.
         if !mutant::active("engine/push-no-post") {
-            self.registry.sleep.post(1, || self.deque.len() <= 1);
+            self.registry.sleep.post(1, &self.deque);
         }
     }
 
@@ -125,6 +125,18 @@ impl WorkerThread {
     pub(crate) unsafe fn execute(&self, job: JobRef) {
         // SAFETY: the caller's promise.
         unsafe { job.execute() }
+    }
+}
+
+/// A deque is where a worker posts to.
+impl<T> PostedTo for Owner<T> {
+    fn was_empty(&self) -> bool {
+        self.len() <= 1
+    }
+
+    /// Whoever is woken would have to ask for what is private, and the owner may not push again for a long time.
+    fn expect_thieves(&self) {
+        self.share();
     }
 }
 

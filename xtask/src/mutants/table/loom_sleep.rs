@@ -53,6 +53,12 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "the end of sleepiness when work is found: nobody else can get sleepy",
     ),
     loom(
+        "sleepy/clear-uncounted",
+        "loom_deadlock",
+        "sleepy::there_is_no_alarm_while_somebody_else_wakes_the_other",
+        "the one step in which the word is cleared and the census told",
+    ),
+    loom(
         "sleepy/tickle-leaves-sleepers",
         "loom_counter",
         "sleepy::work_posted_since_it_got_sleepy_keeps_a_worker_awake",

@@ -81,11 +81,4 @@ pub(super) const MUTANTS: &[Mutant] = &[
         model: "sleepy::the_alarm_is_silent_while_somebody_is_being_woken",
         removes: "the one step in which all become active that are woken together",
     },
-    Mutant {
-        name: "sleepy/clear-uncounted",
-        backend: Backend::Shuttle,
-        binary: "shuttle_deadlock",
-        model: "sleepy::the_alarm_is_silent_while_somebody_is_being_woken",
-        removes: "the one step in which the word is cleared and the census told",
-    },
 ];
