@@ -170,7 +170,7 @@ pub struct Committed<'look>(PhantomData<fn(&'look ()) -> &'look ()>);
 /// How far back a worker goes that was about to sleep and found something to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retreat {
-    /// To just before it got sleepy: it searches once, and announces anew.
+    /// To just before it got sleepy: it searches, and announces anew.
     BeforeSleepy,
     /// To the first round.
     StartOver,

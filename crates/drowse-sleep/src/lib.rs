@@ -76,7 +76,8 @@
 //! CPU time when work is sparse. `counters` wakes only whom it must, but lets a worker fall asleep in the middle of a stream of small jobs, to be woken
 //! a microsecond later. `jec` lets a post tell sleepy workers, with one bit, that it is not the time. Read them in this order.
 //!
-//! [`SleepProtocol`] chooses one, [`Policy`] says how patient workers are.
+//! [`SleepProtocol`] chooses one, [`Policy`] says how patient workers are. A worker that searches alone, and whose last sleep was over before it was
+//! worth it, keeps *watch*: it searches for a little longer before it gets sleepy ([`Policy::rounds_on_watch`]).
 //!
 //! # What can be seen
 //!

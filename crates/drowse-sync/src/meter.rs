@@ -1,12 +1,13 @@
-//! What metrics are made of: counts and times that nothing else depends on.
+//! What metrics are made of: counts and times that nothing important depends on.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A count that is only ever read by people.
+/// A count for people to read.
 ///
-/// No decision hangs on it, so it is the same in a model as in a program: a model does not explore it.
+/// What is right does not hang on it, at most how patient a worker is. So it is the same in a model as in a program: a model does not
+/// explore it.
 ///
 /// ```
 /// let jobs = drowse_sync::Counter::new();

@@ -74,8 +74,8 @@ impl<T> Owner<T> {
         };
         // ORDERING: relaxed; written under the lock.
         let split = public.split.load(Ordering::Relaxed);
-        // ORDERING: relaxed; a look. Only thieves move `top`, and up.
-        if split <= public.top.load(Ordering::Relaxed) {
+        // ORDERING: relaxed; a look. `top` never falls.
+        if split <= public.top.load(Ordering::Relaxed) && split < self.bottom() {
             let shared = split + (self.bottom() - split + 1) / 2;
             if mutant::active("deque/share-unclaimed") {
                 // ORDERING: immaterial, a mutant.
@@ -237,7 +237,7 @@ impl<T> Owner<T> {
     fn set_limit(&self, top: i64) {
         let capacity = self.buffer().capacity() as i64;
         let limit = if self.shared.lopsided_fences { top + capacity } else { ASKED };
-        // ORDERING: relaxed; if this overwrites a thief's request, the thief helps itself.
+        // ORDERING: relaxed; if this overwrites a thief's request, the thief asks again, or helps itself.
         self.shared.private.limit.store(limit, Ordering::Relaxed);
     }
 

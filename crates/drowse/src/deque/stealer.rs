@@ -2,14 +2,8 @@
 
 use super::{ASKED, Shared};
 use drowse_sync::atomic::Ordering;
-use drowse_sync::{Arc, full_fence, heavy_fence, hint, mutant};
+use drowse_sync::{Arc, full_fence, heavy_fence, mutant};
 use std::ptr::NonNull;
-
-/// How often a thief looks whether the owner has answered: about a microsecond, in which an owner that pushes at all has pushed.
-/// A model needs no pauses to try every order.
-fn looks_for_an_answer() -> u32 {
-    if cfg!(any(drowse_loom, drowse_shuttle)) { 0 } else { 20 }
-}
 
 /// The end that everyone else takes from.
 #[derive(Debug)]
@@ -40,7 +34,14 @@ impl<T> Stealer<T> {
         self.shared.is_empty()
     }
 
-    /// Takes the oldest item, if it is public. If not, asks the owner to publish some with its next push, and waits a little.
+    /// Whether there seems to be something public. Does not look at what the owner writes to.
+    pub fn is_public(&self) -> bool {
+        let public = &*self.shared.public;
+        // ORDERING: relaxed; a look.
+        public.top.load(Ordering::Relaxed) < public.split.load(Ordering::Relaxed)
+    }
+
+    /// Takes the oldest item, if it is public. If not, asks the owner to publish some with its next push.
     pub fn steal(&self) -> Steal<NonNull<T>> {
         // Look before you leap: most victims are empty, and looking does not disturb their owner.
         if self.shared.is_empty() {
@@ -52,7 +53,7 @@ impl<T> Stealer<T> {
             Steal::Empty if !self.shared.lopsided_fences => self.publish_and_steal(),
             Steal::Empty => {
                 self.ask();
-                if self.is_answered() { self.retry_public() } else { Steal::Asked }
+                Steal::Asked
             }
             outcome => outcome,
         }
@@ -72,13 +73,11 @@ impl<T> Stealer<T> {
     }
 
     fn publish_and_steal(&self) -> Steal<NonNull<T>> {
-        if self.publish() { self.retry_public() } else { Steal::Empty }
-    }
-
-    /// Takes what was published just now.
-    fn retry_public(&self) -> Steal<NonNull<T>> {
+        if !self.publish() {
+            return Steal::Empty;
+        }
         match self.steal_public() {
-            // If others took all of it, there may still be more.
+            // If others took all that was published, there may still be more.
             Steal::Empty if !mutant::active("deque/steal-gives-up") => Steal::Retry,
             outcome => outcome,
         }
@@ -93,16 +92,6 @@ impl<T> Stealer<T> {
             // ORDERING: as above.
             limit.store(ASKED, Ordering::Relaxed);
         }
-    }
-
-    /// Waits a little for something to become public. Does not look at what the owner writes to.
-    fn is_answered(&self) -> bool {
-        let public = &*self.shared.public;
-        (0..looks_for_an_answer()).any(|_| {
-            hint::spin_loop();
-            // ORDERING: relaxed; a look.
-            public.top.load(Ordering::Relaxed) < public.split.load(Ordering::Relaxed)
-        })
     }
 
     /// Takes the oldest public item.

@@ -7,6 +7,7 @@
 //! | `global` | the pool for those who chose none |
 //! | `worker` | what one worker has for itself |
 //! | `search` | where a worker looks for jobs |
+//! | `steal` | how it comes by the jobs of others |
 //! | `wait` | what a worker does until a latch is set |
 //! | `inject` | jobs from outside |
 //! | `enter` | how a closure gets to run on a worker |
@@ -18,6 +19,7 @@ mod registry;
 mod rng;
 mod search;
 mod start;
+mod steal;
 mod terminate;
 mod wait;
 mod worker;

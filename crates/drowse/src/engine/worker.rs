@@ -3,6 +3,7 @@
 use super::registry::Registry;
 use super::rng::Rng;
 use super::start::ThreadBuilderParts;
+use super::steal::Promises;
 use crate::deque::Owner;
 use crate::job::{JobHeader, JobRef};
 use crate::metrics::WorkMeter;
@@ -23,8 +24,10 @@ pub(crate) struct WorkerThread {
     index: usize,
     pub(super) registry: Arc<Registry>,
     pub(super) rng: Rng,
-    /// Jobs of its own that it has run since it last looked into the injector.
-    pub(super) local_streak: Cell<u32>,
+    /// Jobs from deques that it has run since it last looked into the injector.
+    pub(super) deque_streak: Cell<u32>,
+    /// How often other workers put it off.
+    pub(super) promises: Promises,
 }
 
 impl WorkerThread {
@@ -34,7 +37,8 @@ impl WorkerThread {
             index: parts.index,
             registry: parts.registry,
             rng: Rng::new(random_seed()),
-            local_streak: Cell::new(0),
+            deque_streak: Cell::new(0),
+            promises: Promises::default(),
         }
     }
 
