@@ -3,6 +3,7 @@
 //! It assumes a stable Rust toolchain and nothing else. A tool that is missing is replaced or skipped, and one line
 //! says how to get it.
 
+mod browser;
 mod cli;
 mod context;
 mod json;

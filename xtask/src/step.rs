@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::models::Backend;
 use crate::outcome::Outcome;
-use crate::{models, mutants, sanitize, steps, tidy, upstream};
+use crate::{browser, models, mutants, sanitize, steps, tidy, upstream};
 
 /// One thing that can be checked, alone or as a part of `test`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub(crate) enum Step {
     Doctests,
     /// The example programs.
     Examples,
+    /// The lab's pages in a browser.
+    Browser,
     /// Two cores do not fit into one program.
     Highlander,
     /// rayon's own tests, on our core.
@@ -42,7 +44,7 @@ pub(crate) enum Step {
 
 impl Step {
     /// Every step.
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::Fmt,
         Self::Clippy,
         Self::Tidy,
@@ -50,6 +52,7 @@ impl Step {
         Self::Tests,
         Self::Doctests,
         Self::Examples,
+        Self::Browser,
         Self::Highlander,
         Self::Upstream,
         Self::Loom,
@@ -62,7 +65,7 @@ impl Step {
 
     /// The steps of `test`, in order: those that need no more than a stable toolchain, or say what else they need.
     pub(crate) fn of_test() -> &'static [Self] {
-        &Self::ALL[..13]
+        &Self::ALL[..14]
     }
 
     /// The step of this name.
@@ -80,6 +83,7 @@ impl Step {
             Self::Tests => "tests",
             Self::Doctests => "doctests",
             Self::Examples => "examples",
+            Self::Browser => "browser",
             Self::Highlander => "highlander",
             Self::Upstream => "upstream",
             Self::Loom => "loom",
@@ -101,6 +105,9 @@ impl Step {
             Self::Tests => "unit and integration tests (nextest, or cargo test with a watchdog)",
             Self::Doctests => "the examples in the documentation",
             Self::Examples => "every program in crates/drowse/examples ends well, and the shim's application",
+            Self::Browser => {
+                "the lab's pages work in Chromium, with screenshots; needs Chromium, its driver and python3"
+            }
             Self::Highlander => "a program with both rayon-core and our shim does not resolve",
             Self::Upstream => {
                 "rayon's published tests on the shim, on each sleep protocol; and the shim's on rayon-core"
@@ -131,6 +138,7 @@ impl Step {
             Self::Tests => steps::tests(context),
             Self::Doctests => steps::doctests(context),
             Self::Examples => steps::examples(context),
+            Self::Browser => browser::run(context),
             Self::Highlander => upstream::highlander(context),
             Self::Upstream => upstream::run(context),
             Self::Loom => models::run(context, Backend::Loom),
@@ -152,7 +160,7 @@ mod tests {
         let names: Vec<&str> = Step::of_test().iter().map(|step| step.name()).collect();
         assert_eq!(
             names.join(" "),
-            "fmt clippy tidy docs tests doctests examples highlander upstream loom shuttle spin mutants"
+            "fmt clippy tidy docs tests doctests examples browser highlander upstream loom shuttle spin mutants"
         );
     }
 

@@ -21,6 +21,8 @@ pub(crate) enum Tool {
     Spin,
     /// `gcc`, which spin calls by this name.
     Gcc,
+    /// `python3`, which drives the browser.
+    Python,
 }
 
 impl Tool {
@@ -42,6 +44,7 @@ impl Tool {
             Self::Nightly => "a nightly toolchain",
             Self::Spin => "spin",
             Self::Gcc => "gcc",
+            Self::Python => "python3",
         }
     }
 
@@ -53,6 +56,7 @@ impl Tool {
             Self::Nightly => "rustup toolchain install nightly",
             Self::Spin => "apt-get install spin, or from https://spinroot.com",
             Self::Gcc => "apt-get install gcc libc6-dev",
+            Self::Python => "apt-get install python3",
         }
     }
 
@@ -65,6 +69,7 @@ impl Tool {
             Self::Nightly => workspace.cargo_of("nightly", ["--version"]),
             Self::Spin => command("spin", "-V"),
             Self::Gcc => command("gcc", "--version"),
+            Self::Python => command("python3", "--version"),
         }
     }
 }

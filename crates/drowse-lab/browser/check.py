@@ -2,15 +2,18 @@
 """Opens a report in headless Chromium, checks that it works, and takes pictures of it.
 
     check.py REPORT.html SCREENSHOT_DIRECTORY [--trace] [--chromium PATH] [--chromedriver PATH]
+    check.py --ready
 
 --trace: the page has timelines only, as `drowse-lab trace` leaves it. Without it, charts and tables must be there, and
 timelines are checked if there are any.
+
+--ready: opens an empty page only, to see whether there is a browser that works.
 
 Needs Chromium and its WebDriver (Debian: `apt-get install chromium chromium-driver`) and Python 3.8; no packages.
 The pages are opened from the file, as a reader would.
 
 Exit status: 0 if all is well; 1 if the page is at fault, with a line for each fault; 2 if the command line is wrong;
-77 if there is no Chromium or no WebDriver, so that whoever calls can skip the check aloud.
+77 if there is no Chromium or no WebDriver, or they do not start, so that whoever calls can skip the check aloud.
 """
 
 import argparse
@@ -36,17 +39,19 @@ class Fault(Exception):
 class Driver:
     """A WebDriver process and its one session, spoken to in plain HTTP."""
 
-    def __init__(self, chromedriver, chromium):
+    def __init__(self, chromedriver):
         self.process = subprocess.Popen(
             [chromedriver, "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
-        self.base = None
+        self.base, self.session = None, None
+
+    def open(self, chromium):
         for line in self.process.stdout:
             if "started successfully on port" in line:
                 self.base = "http://127.0.0.1:" + line.rsplit("port", 1)[1].strip().rstrip(".")
                 break
         if self.base is None:
-            raise RuntimeError(f"{chromedriver} did not start")
+            raise RuntimeError("its driver ended at once")
         arguments = ["--headless=new", "--hide-scrollbars", "--disable-gpu", "--disable-dev-shm-usage"]
         if os.geteuid() == 0:
             arguments.append("--no-sandbox")  # Chromium has no sandbox for root, which containers often are.
@@ -83,10 +88,11 @@ class Driver:
         return self.post("/se/log", type=kind)
 
     def close(self):
-        try:
-            self.call("DELETE", self.session)
-        except (Fault, OSError, AttributeError):
-            pass
+        if self.session:
+            try:
+                self.call("DELETE", self.session)
+            except (Fault, OSError):
+                pass
         self.process.terminate()
         self.process.wait(10)
 
@@ -295,22 +301,46 @@ def check(driver, url, directory, trace):
                 driver.log("browser")
 
 
+HOW_TO_GET_IT = "install Chromium and its driver (Debian: apt-get install chromium chromium-driver)"
+
+
+def start(options):
+    """A browser; or none, and why."""
+    if not options.chromium:
+        return None, "there is no Chromium"
+    if not options.chromedriver:
+        return None, "there is no chromedriver"
+    driver = Driver(options.chromedriver)
+    try:
+        driver.open(options.chromium)
+        return driver, None
+    except (Fault, OSError, RuntimeError) as error:
+        driver.close()
+        return None, "Chromium does not start: " + str(error).splitlines()[0]
+
+
 def main():
     parser = argparse.ArgumentParser(description="Checks a report in headless Chromium.")
-    parser.add_argument("report", type=pathlib.Path, help="the page")
-    parser.add_argument("directory", type=pathlib.Path, help="where screenshots go")
+    parser.add_argument("report", type=pathlib.Path, nargs="?", help="the page")
+    parser.add_argument("directory", type=pathlib.Path, nargs="?", help="where screenshots go")
+    parser.add_argument("--ready", action="store_true", help="only see whether there is a browser that works")
     parser.add_argument("--trace", action="store_true", help="the page has timelines only")
     parser.add_argument("--chromium", default=shutil.which("chromium") or shutil.which("google-chrome"))
     parser.add_argument("--chromedriver", default=shutil.which("chromedriver"))
     options = parser.parse_args()
-    if not options.report.is_file():
-        parser.error(f"there is no file {options.report}")
-    if not options.chromium or not options.chromedriver:
-        print("there is no Chromium or no chromedriver here: nothing was checked", file=sys.stderr)
+    if not options.ready:
+        if options.directory is None:
+            parser.error("a page and a directory for screenshots are wanted, or --ready")
+        if not options.report.is_file():
+            parser.error(f"there is no file {options.report}")
+    driver, trouble = start(options)
+    if driver is None:
+        print(f"{trouble}; {HOW_TO_GET_IT}", file=sys.stderr)
         return 77
-    options.directory.mkdir(parents=True, exist_ok=True)
-    driver = Driver(options.chromedriver, options.chromium)
     try:
+        if options.ready:
+            return 0
+        options.directory.mkdir(parents=True, exist_ok=True)
         faults = list(check(driver, options.report.resolve().as_uri(), options.directory, options.trace))
     finally:
         driver.close()

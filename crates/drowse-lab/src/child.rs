@@ -57,10 +57,5 @@ fn measure<W: Workload, P: Pool>(order: &Order) -> Result<Outcome, String> {
     let usage = meter.read();
     // A pool's threads end with the process; some contenders have no other way.
     std::mem::forget(pool);
-    Ok(Outcome::Figures(Figures {
-        samples,
-        cpu_percent: vec![usage.cpu_percent()],
-        switches: vec![usage.switches_a_second()],
-        noisy: Vec::new(),
-    }))
+    Ok(Outcome::Figures(Figures::of_process(samples, usage.cpu_percent(), usage.switches_a_second())))
 }

@@ -26,7 +26,8 @@ In a clone of the repository, `cargo run --release -- list` is `drowse-lab list`
 Exit codes:
   0  it went well; diff: nothing moved for the worse
   1  something is wrong with what was measured: a contender that failed, or a cell without figures in `run`;
-     diff: something moved for the worse, beyond noise (what moved on a busy machine is told, but does not count)
+     diff: something moved for the worse, beyond noise (what moved on a busy machine, or has fewer than five
+     processes on a side, is told but does not count)
   2  something is wrong with the command line or with a file";
 
 /// Measures drowse beside its peers, on this machine, and draws what it saw.
@@ -101,7 +102,7 @@ pub struct CompareArgs {
     /// About a minute: some workloads, at one width. This is the default.
     #[arg(long, conflicts_with = "full")]
     pub quick: bool,
-    /// Every workload, at every width that it is meant for: long enough for a meal.
+    /// Every workload, at every width that it is meant for: long enough for a meal. Contenders with a program of their own are built first.
     #[arg(long)]
     pub full: bool,
     /// Only this workload; may be repeated.
@@ -188,6 +189,9 @@ pub struct ChildArgs {
     /// How long, in microseconds.
     #[arg(long)]
     pub time_us: u64,
+    /// The sources that whoever asks was built from, if that is another program.
+    #[arg(long)]
+    pub sources: Option<String>,
 }
 
 fn workloads() -> PossibleValuesParser {

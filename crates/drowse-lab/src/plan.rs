@@ -38,7 +38,7 @@ pub struct Plan {
     pub rounds: usize,
     /// How long each of them measures.
     pub time: Duration,
-    /// When to begin no more rounds, if it matters.
+    /// How long all of it may take, if it matters: later rounds are shortened to fit.
     pub total: Option<Duration>,
     /// How long to wait for a process.
     pub patience: Duration,
@@ -52,14 +52,16 @@ pub const QUICK: &[&str] =
 const QUICK_TOTAL: Duration = Duration::from_secs(62);
 /// Fewer processes would not show how much they differ.
 const QUICK_ROUNDS: u32 = 3;
-/// What a process costs besides its measuring: start, preparation, warm-up.
-const OVERHEAD: Duration = Duration::from_millis(60);
+/// What a process costs besides its measuring: start, preparation, warm-up, and the end of the last round.
+const OVERHEAD: Duration = Duration::from_millis(100);
 
 const FULL_ROUNDS: usize = 5;
 const FULL_TIME: Duration = Duration::from_millis(500);
 
-/// The least and the most that a process of the quick plan measures.
-const QUICK_TIMES: (Duration, Duration) = (Duration::from_millis(30), Duration::from_millis(500));
+/// The least that a process of the quick plan measures.
+pub const LEAST_TIME: Duration = Duration::from_millis(30);
+/// And the most.
+const MOST_TIME: Duration = Duration::from_millis(500);
 
 /// Besides ten times the time it was to measure. Some workloads take seconds to prepare, on a busy machine more.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -75,10 +77,9 @@ impl Plan {
             }
         };
         let widths = |spec: &Spec| vec![spec.widths.first().map_or(cpus, |&width| width.max(cpus))];
-        let places = selection.places(chosen, widths);
+        let places = selection.places(chosen, widths, true);
         let processes = QUICK_ROUNDS * places.len().max(1) as u32;
-        let (least, most) = QUICK_TIMES;
-        let time = (QUICK_TOTAL / processes).saturating_sub(OVERHEAD).clamp(least, most);
+        let time = (QUICK_TOTAL / processes).saturating_sub(OVERHEAD).clamp(LEAST_TIME, MOST_TIME);
         Self {
             name: selection.named("quick"),
             places,
@@ -101,7 +102,7 @@ impl Plan {
         };
         Self {
             name: selection.named("full"),
-            places: selection.places(chosen, widths),
+            places: selection.places(chosen, widths, false),
             rounds: FULL_ROUNDS,
             time: FULL_TIME,
             total: None,
@@ -137,24 +138,34 @@ impl Selection {
         name
     }
 
-    /// The names of the contenders: those asked for, else all that are here.
-    fn contenders(&self) -> Vec<&str> {
-        let here = contender::ALL.iter().map(|&(name, _)| name);
-        let external = external::ALL.iter().map(|external| external.name);
-        let there = |name: &&str| external::find(name).is_some_and(|external| external.program().is_ok());
-        if self.contenders.is_empty() {
-            here.chain(external.filter(there)).collect()
-        } else {
-            here.chain(external).filter(|name| self.contenders.iter().any(|asked| asked == name)).collect()
-        }
+    /// Whether it is of this contender too: it is asked for, or nobody is.
+    pub fn has_contender(&self, name: &str) -> bool {
+        self.contenders.is_empty() || self.contenders.iter().any(|asked| asked == name)
     }
 
-    fn places(&self, chosen: impl Fn(&&Spec) -> bool, widths: impl Fn(&Spec) -> Vec<usize>) -> Vec<Place> {
+    /// The names of the contenders: those asked for, else all. If `built`, those with a program of their own need to have it, unless
+    /// they are asked for.
+    fn contenders(&self, built: bool) -> Vec<&str> {
+        let here = contender::ALL.iter().map(|&(name, _)| name);
+        let wanted = |external: &&external::External| {
+            !built || !self.contenders.is_empty() || external.program().is_ok()
+        };
+        let external = external::ALL.iter().filter(wanted).map(|external| external.name);
+        here.chain(external).filter(|name| self.has_contender(name)).collect()
+    }
+
+    fn places(
+        &self,
+        chosen: impl Fn(&&Spec) -> bool,
+        widths: impl Fn(&Spec) -> Vec<usize>,
+        built: bool,
+    ) -> Vec<Place> {
+        let contenders = self.contenders(built);
         let mut places = Vec::new();
         for spec in workload::ALL.iter().filter(chosen) {
             let widths = if self.threads.is_empty() { widths(spec) } else { self.threads.clone() };
             for threads in widths {
-                places.extend(self.contenders().into_iter().map(|contender| Place {
+                places.extend(contenders.iter().map(|&contender| Place {
                     workload: spec.name.to_owned(),
                     contender: contender.to_owned(),
                     threads,

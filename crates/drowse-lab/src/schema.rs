@@ -3,11 +3,12 @@
 //! A file has the raw samples; medians and intervals are made when it is read. Each kind of figure brings its own unit and direction,
 //! so that a reader needs no table of its own.
 
+use crate::stats::ByProcess;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The format that this program writes, and the only one that it reads.
-pub const FORMAT: &str = "drowse-lab/1";
+pub const FORMAT: &str = "drowse-lab/2";
 
 /// A whole run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -82,7 +83,8 @@ pub struct Measure {
     pub name: String,
     /// What it is, in a few words: `time a node`.
     pub label: String,
-    /// Its unit: `ns`, `us`, `ms`, `%`, `jobs/s`, or nothing for a plain number.
+    /// Its unit: a time (`ns`, `us`, `ms`, `s`), `%`, `x` (times as much), a rate (`/s`, `M/s`, `jobs/s`), or nothing for a plain
+    /// number.
     pub unit: String,
     /// Whether less of it is better.
     pub less_is_better: bool,
@@ -126,17 +128,50 @@ pub enum Outcome {
 /// The raw samples.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
-    /// By the measure's name: one sample a round, all rounds of all processes.
+    /// By the measure's name: those of the first process, then those of the second, and so on.
     pub samples: BTreeMap<String, Vec<f64>>,
+    /// By the measure's name: how many of its samples each process gave. As many as there are processes.
+    pub counts: BTreeMap<String, Vec<usize>>,
     /// CPU time of the process over wall time, in percent, a value a process.
     #[serde(default)]
     pub cpu_percent: Vec<f64>,
     /// Context switches a second that the process asked for, and that it was made to do.
     #[serde(default)]
     pub switches: Vec<[f64; 2]>,
-    /// Which samples (by index into each list) came from a round in which the machine was busy with something else.
+    /// Which processes, from 0, ran while the machine was busy with something else.
     #[serde(default)]
     pub noisy: Vec<usize>,
+}
+
+impl Figures {
+    /// What one process measured.
+    pub fn of_process(samples: BTreeMap<String, Vec<f64>>, cpu_percent: f64, switches: [f64; 2]) -> Self {
+        let counts = samples.iter().map(|(name, samples)| (name.clone(), vec![samples.len()])).collect();
+        Self { samples, counts, cpu_percent: vec![cpu_percent], switches: vec![switches], noisy: Vec::new() }
+    }
+
+    /// How many processes there were.
+    pub fn processes(&self) -> usize {
+        self.counts.values().map(Vec::len).max().unwrap_or(0)
+    }
+
+    /// The samples of this measure, by process.
+    pub fn measure(&self, name: &str) -> Option<ByProcess<'_>> {
+        let samples = self.samples.get(name)?;
+        Some(ByProcess::new(samples, self.counts.get(name).map_or(&[], Vec::as_slice)))
+    }
+
+    /// The places, from 0, of this measure's samples that are of a noisy process.
+    pub fn noisy_samples(&self, name: &str) -> Vec<usize> {
+        let (mut places, mut first) = (Vec::new(), 0);
+        for (process, count) in self.counts.get(name).into_iter().flatten().enumerate() {
+            if self.noisy.contains(&process) {
+                places.extend(first..first + count);
+            }
+            first += count;
+        }
+        places
+    }
 }
 
 /// What a pool did, as a picture.
@@ -186,4 +221,34 @@ pub struct Arrow {
     pub from_us: f64,
     /// When it ends: when the woken worker ran.
     pub to_us: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_noisy_process_marks_its_own_samples_in_each_list() {
+        let list = |name: &str, counts: &[usize]| (name.to_owned(), counts.to_vec());
+        let figures = Figures {
+            counts: BTreeMap::from([list("cpu", &[1, 1, 1]), list("start", &[3, 4, 2])]),
+            noisy: vec![0, 2],
+            ..Figures::default()
+        };
+        assert_eq!(figures.processes(), 3);
+        assert_eq!(figures.noisy_samples("cpu"), [0, 2]);
+        assert_eq!(figures.noisy_samples("start"), [0, 1, 2, 7, 8]);
+        assert!(figures.noisy_samples("other").is_empty());
+    }
+
+    #[test]
+    fn numbers_are_read_as_they_were_written() {
+        // Without serde_json's float_roundtrip, some of these come back one digit off.
+        let mut random = crate::stats::Random::new(3);
+        for _ in 0..20_000 {
+            let value = random.unit() * 10_f64.powi(random.below(40) as i32 - 20);
+            let text = serde_json::to_string(&value).unwrap();
+            assert_eq!(serde_json::from_str::<f64>(&text).unwrap(), value, "{text}");
+        }
+    }
 }

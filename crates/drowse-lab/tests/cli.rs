@@ -100,11 +100,14 @@ fn a_comparison_leaves_a_page_and_results_that_are_read_back() {
     assert!(scratch.read("report.html").contains("<html"), "a page");
 
     let value: Value = serde_json::from_str(&scratch.read("results.json")).unwrap();
-    assert_eq!(value["format"], "drowse-lab/1");
+    assert_eq!(value["format"], "drowse-lab/2");
     assert_eq!(value["cells"].as_array().unwrap().len(), 2);
     let serial = &value["cells"][0]["outcome"]["figures"];
     assert_eq!(serial["cpu_percent"].as_array().unwrap().len(), 2, "a process a round");
-    assert!(serial["samples"]["call"].as_array().unwrap().len() >= 10, "of both");
+    let counts: Vec<_> =
+        serial["counts"]["call"].as_array().unwrap().iter().filter_map(Value::as_u64).collect();
+    assert!(counts.len() == 2 && counts.iter().all(|count| *count >= 5), "of both: {counts:?}");
+    assert_eq!(serial["samples"]["call"].as_array().unwrap().len() as u64, counts.iter().sum::<u64>());
     let reason = value["cells"][1]["outcome"]["none"]["reason"].as_str().unwrap();
     assert!(reason.contains("does not fork"), "{reason}");
 
@@ -149,17 +152,59 @@ fn what_moved_on_a_busy_machine_is_told_but_does_not_count() {
     let steady = scaled(&scratch, "steady.json", 1.0);
     scaled(&scratch, "slow.json", 3.0);
     let mut slow: Value = serde_json::from_str(&scratch.read("slow.json")).unwrap();
-    slow["cells"][0]["outcome"]["figures"]["noisy"] = (0..15).collect();
+    slow["cells"][0]["outcome"]["figures"]["noisy"] = (0..3).collect();
     let slow = scratch.write("slow.json", &slow.to_string());
     let text = lab(&["diff", &steady, &slow]).went_well();
     assert!(text.contains("noise?  fib on serial") && text.contains("Nothing moved beyond noise"), "{text}");
 }
 
-/// The results with steady figures, all of them this many times as large.
+#[test]
+fn two_runs_of_few_processes_are_not_said_to_differ() {
+    let scratch = Scratch::new("few");
+    compare(&scratch).went_well();
+    let steady = in_processes(&scratch, "steady.json", 1.0, &[10, 10]);
+    let slow = in_processes(&scratch, "slow.json", 3.0, &[5; 4]);
+    let text = lab(&["diff", &steady, &slow]).went_well();
+    let line =
+        "unsure  fib on serial, 2 threads: time a call (3.00x): 100 ns to 300 ns: too few runs to tell";
+    assert!(text.contains(line), "{text}");
+    assert!(text.contains("compare --rounds 5") && text.contains("Nothing moved beyond noise"), "{text}");
+    assert!(!lab(&["diff", &steady, &steady]).went_well().contains("unsure"));
+    let value: Value = serde_json::from_str(&lab(&["diff", &steady, &slow, "--json"]).went_well()).unwrap();
+    assert_eq!(value["moves"][0]["better"], Value::Null);
+    assert_eq!(value["moves"][0]["unsure"], "too few runs to tell");
+}
+
+#[test]
+fn a_debug_build_says_that_its_figures_mean_nothing() {
+    let scratch = Scratch::new("debug");
+    let debug = cfg!(debug_assertions);
+    let told = compare(&scratch).ended_with(0);
+    assert_eq!(told.contains("its figures mean nothing"), debug, "{told}");
+    assert_eq!(scratch.read("report.html").contains("its figures mean nothing"), debug);
+    let told = lab(&["list"]).ended_with(0);
+    assert!(told.is_empty(), "{told}");
+}
+
+#[test]
+fn a_contender_with_a_program_of_its_own_says_so_here() {
+    let child =
+        ["child", "--workload", "fib", "--contender", "rayon-on-drowse", "--threads", "2", "--time-us", "1"];
+    let said = lab(&child).went_well();
+    assert!(said.contains("rayon's core is its own in this program"), "{said}");
+}
+
+/// The results with steady figures of five processes, all of them this many times as large.
 fn scaled(scratch: &Scratch, name: &str, factor: f64) -> String {
+    in_processes(scratch, name, factor, &[4; 5])
+}
+
+/// The same with so many samples a process; twenty, all told.
+fn in_processes(scratch: &Scratch, name: &str, factor: f64, counts: &[usize]) -> String {
     let mut value: Value = serde_json::from_str(&scratch.read("results.json")).unwrap();
     let samples: Vec<f64> = (0..20).map(|i| factor * (100.0 + f64::from(i) / 100.0)).collect();
     value["cells"][0]["outcome"]["figures"]["samples"]["call"] = samples.into();
+    value["cells"][0]["outcome"]["figures"]["counts"]["call"] = counts.into();
     value["cells"][0]["outcome"]["figures"]["noisy"] = Value::Array(Vec::new());
     scratch.write(name, &value.to_string())
 }
@@ -189,7 +234,7 @@ fn broken_and_foreign_files_get_a_clear_answer() {
     let good = scratch.path("results.json");
     let half = scratch.write("half.json", &whole[..whole.len() / 2]);
     let foreign = scratch.write("foreign.json", "{\"name\": \"somebody else's\"}");
-    let newer = scratch.write("newer.json", &whole.replace("drowse-lab/1", "drowse-lab/999"));
+    let newer = scratch.write("newer.json", &whole.replace("drowse-lab/2", "drowse-lab/999"));
     let text = scratch.write("text.json", "no JSON at all");
     let nowhere = scratch.path("nowhere.json");
     let cases = [

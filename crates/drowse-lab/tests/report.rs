@@ -4,7 +4,7 @@
 mod fixtures;
 
 use drowse_lab::report;
-use drowse_lab::schema::{Outcome, Results, Span};
+use drowse_lab::schema::{Figures, Outcome, Results, Span};
 use std::path::PathBuf;
 
 /// Writes the page and the results to the directory for tests, where the browser check can find them.
@@ -38,7 +38,7 @@ fn the_table_has_every_cell_within_a_hundred_columns() {
     }
     let longest = table.lines().map(|line| line.chars().count()).max().unwrap();
     assert!(longest <= 100, "{longest} columns:\n{table}");
-    assert!(table.contains("! 2 of 15 noisy"), "{table}");
+    assert!(table.contains("! 1 of 3 noisy"), "{table}");
     assert!(table.lines().all(|line| line.trim_end() == line), "{table}");
 }
 
@@ -72,7 +72,7 @@ fn without_a_loss_the_findings_say_so() {
     assert!(!findings[1].contains("busy"), "{findings:?}");
     for cell in &mut results.cells {
         if let Outcome::Figures(figures) = &mut cell.outcome {
-            figures.noisy = (0..15).collect();
+            figures.noisy = (0..3).collect();
         }
     }
     let findings = report::findings(&results);
@@ -97,7 +97,7 @@ fn the_page_has_everything() {
     assert_eq!(page.matches("<svg class=\"tl\"").count(), results.timelines.len());
     assert_eq!(page.matches("type=\"application/json\"").count(), results.timelines.len());
     for text in
-        ["2025-06-01 12:34 UTC", "Example CPU @ 2.90GHz", "1a2b3c4d5e6f+", "log axis", "2 of 15 noisy"]
+        ["2025-06-01 12:34 UTC", "Example CPU @ 2.90GHz", "1a2b3c4d5e6f+", "log axis", "1 of 3 runs noisy"]
     {
         assert!(page.contains(text), "{text}");
     }
@@ -265,8 +265,11 @@ fn a_file_that_is_not_ours_is_refused_with_a_reason() {
     for foreign in ["{}", "[]", "3", "{\"format\": 7}", "{\"format\":\"other/1\"}", "{\"traceEvents\":[]}"] {
         assert!(error_of(foreign).contains("no results file of drowse-lab"), "{foreign}");
     }
-    let error = error_of(&text.replacen("drowse-lab/1", "drowse-lab/9", 1));
-    assert!(error.contains("\"drowse-lab/9\"") && error.contains("\"drowse-lab/1\" only"), "{error}");
+    for other in ["drowse-lab/1", "drowse-lab/9"] {
+        let error = error_of(&text.replacen("drowse-lab/2", other, 1));
+        assert!(error.contains(&format!("{other:?}")) && error.contains("\"drowse-lab/2\" only"), "{error}");
+        assert!(error.contains("measure again"), "{error}");
+    }
     let error = report::read("no/such/file.json").unwrap_err().to_string();
     assert!(error.starts_with("cannot read no/such/file.json: "), "{error}");
 }
@@ -286,14 +289,15 @@ fn a_file_with_parts_missing_is_refused_with_a_reason() {
     assert!(broken(|r| r.cells[0].contender = "x".into()).contains("contender that is not listed"));
     assert!(broken(|r| r.workloads[0].measures.clear()).contains("no measures"));
     assert!(broken(|r| r.timelines[0].arrows[0].to_row = 77).contains("mentions row 77"));
-    assert!(
-        broken(|r| {
-            let figures = r.cells.iter_mut().find_map(|c| match &mut c.outcome {
-                Outcome::Figures(figures) => Some(figures),
-                Outcome::None { .. } => None,
-            });
-            figures.unwrap().noisy = vec![999];
-        })
-        .contains("calls number 999 noisy")
-    );
+    fn first(results: &mut Results) -> &mut Figures {
+        let figures = results.cells.iter_mut().find_map(|cell| match &mut cell.outcome {
+            Outcome::Figures(figures) => Some(figures),
+            Outcome::None { .. } => None,
+        });
+        figures.unwrap()
+    }
+    assert!(broken(|r| first(r).noisy = vec![3]).contains("3 processes, but calls number 3 noisy"));
+    assert!(broken(|r| first(r).counts.clear()).contains("does not say which processes"));
+    let error = broken(|r| first(r).counts.get_mut("time").unwrap()[0] += 1);
+    assert!(error.contains("15 samples of \"time\", but counts 16"), "{error}");
 }

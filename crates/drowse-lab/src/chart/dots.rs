@@ -6,7 +6,7 @@ use crate::stats::Summary;
 use std::fmt::Write as _;
 
 /// The height of a row's plot, in pixels.
-const HEIGHT: f64 = 34.0;
+const HEIGHT: f64 = 38.0;
 
 /// A chart of one measure, or of several quantiles of one.
 #[derive(Debug, Clone)]
@@ -47,8 +47,8 @@ pub struct Series<'a> {
     pub summary: Summary,
     /// Every sample.
     pub samples: &'a [f64],
-    /// The indices of those that were taken in a noisy round.
-    pub noisy: &'a [usize],
+    /// The places of those that were taken in a noisy round, smallest first.
+    pub noisy: Vec<usize>,
 }
 
 impl Dots<'_> {
@@ -155,7 +155,7 @@ fn samples(out: &mut String, series: &Series<'_>, axis: &Axis) {
     out.push_str("<g class=\"raw\">");
     for (i, &value) in series.samples.iter().enumerate().filter(|(_, value)| value.is_finite()) {
         let lane = i % LANES.len();
-        let noisy = series.noisy.contains(&i);
+        let noisy = series.noisy.binary_search(&i).is_ok();
         let place = (axis.place(value) * 5.0).round() as i64;
         if !drawn.insert((place, lane, noisy)) {
             continue;

@@ -3,6 +3,7 @@
 use super::{End, Misuse, say_json};
 use crate::child::{self, Order};
 use crate::cli::ChildArgs;
+use crate::runner::external;
 use crate::schema::Outcome;
 use std::time::Duration;
 
@@ -13,9 +14,20 @@ pub(super) fn child(args: &ChildArgs) -> Result<End, Misuse> {
         threads: args.threads,
         time: Duration::from_micros(args.time_us),
     };
+    if let Some(reason) = stranger(args) {
+        say_json(&Outcome::None { reason })?;
+        return Ok(End::Well);
+    }
     let none = || Misuse(format!("there is no workload {} for {}", order.workload, order.contender));
     say_json(&checked(child::run(&order).ok_or_else(none)?))?;
     Ok(End::Well)
+}
+
+/// Why this program is none that the one who asks could use: it was built from other sources.
+fn stranger(args: &ChildArgs) -> Option<String> {
+    let theirs = args.sources.as_ref().filter(|theirs| *theirs != external::SOURCES)?;
+    let again = external::find(&args.contender).map_or(String::new(), |external| external.how_to_build());
+    Some(format!("built from other sources ({} than {theirs}): {again} anew", external::SOURCES))
 }
 
 /// Only numbers: JSON has no word for others, and a median none either.

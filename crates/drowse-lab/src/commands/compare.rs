@@ -4,7 +4,7 @@ use super::trace::{WIDTH, traced};
 use super::{End, Misuse, say, say_json, to_text, write};
 use crate::cli::CompareArgs;
 use crate::plan::{Plan, Selection};
-use crate::runner::{self, Progress};
+use crate::runner::{self, Progress, external};
 use crate::schema::{Results, Timeline};
 use crate::{host, report};
 use drowse::SleepProtocol;
@@ -13,6 +13,9 @@ use drowse::SleepProtocol;
 const PICTURED: &str = "ticks";
 
 pub(super) fn compare(args: &CompareArgs) -> Result<End, Misuse> {
+    if args.full {
+        build_others(&selection(args));
+    }
     let plan = plan(args);
     let progress = if args.json { Progress::hidden() } else { Progress::shown() };
     let mut done = runner::run(&plan, &progress);
@@ -35,12 +38,25 @@ pub(super) fn compare(args: &CompareArgs) -> Result<End, Misuse> {
     Ok(if done.failures.is_empty() { End::Well } else { End::Amiss })
 }
 
-fn plan(args: &CompareArgs) -> Plan {
-    let selection = Selection {
+fn selection(args: &CompareArgs) -> Selection {
+    Selection {
         workloads: args.workload.clone(),
         contenders: args.contender.clone(),
         threads: args.threads.clone(),
-    };
+    }
+}
+
+/// Builds the programs of those contenders that have their own. Who cannot be built has cells that say so.
+fn build_others(selection: &Selection) {
+    for external in external::ALL.iter().filter(|external| selection.has_contender(external.name)) {
+        if let Err(reason) = external.build() {
+            eprintln!("{} is not measured: {reason}", external.name);
+        }
+    }
+}
+
+fn plan(args: &CompareArgs) -> Plan {
+    let selection = selection(args);
     let cpus = host::cpus();
     let mut plan = if args.full { Plan::full(&selection, cpus) } else { Plan::quick(&selection, cpus) };
     plan.rounds = args.rounds.map_or(plan.rounds, usize::from);

@@ -4,7 +4,7 @@ use super::{End, Misuse, say, say_json};
 use crate::cli::DiffArgs;
 use crate::report;
 use crate::schema::{Cell, Measure, Outcome, Results};
-use crate::stats::{Limits, differ_within, figure, median, ratio};
+use crate::stats::{Limits, Verdict, differ_within, figure, median, ratio};
 use serde::Serialize;
 
 /// One thing that moved.
@@ -15,12 +15,19 @@ struct Move {
     threads: usize,
     /// What moved, in words.
     what: String,
-    /// Whether it is better now; neither if one of the runs was too noisy to say.
+    /// Whether it is better now; neither if there is no telling.
     better: Option<bool>,
+    /// Why there is no telling, if there is none.
+    unsure: Option<&'static str>,
     before: Option<f64>,
     after: Option<f64>,
     unit: String,
 }
+
+/// Most of it was measured while the machine was busy with something else.
+const NOISE: &str = "busy machine";
+/// Its samples come from too few processes.
+const FEW: &str = "too few runs to tell";
 
 /// All that moved, and what was looked at.
 #[derive(Debug, Default, Serialize)]
@@ -78,55 +85,53 @@ fn comparison(before: &Results, after: &Results) -> Comparison {
 }
 
 fn compare_cells(old: &Cell, new: &Cell, measures: &[Measure], all: &mut Comparison) {
-    let moved = |what: String, better, values: [Option<f64>; 2], unit: &str| Move {
+    let noise = (mostly_noisy(old) || mostly_noisy(new)).then_some(NOISE);
+    let moved = |what: String, better, unsure: Option<&'static str>| Move {
         workload: old.workload.clone(),
         contender: old.contender.clone(),
         threads: old.threads,
         what,
-        better,
-        before: values[0],
-        after: values[1],
-        unit: unit.to_owned(),
+        better: if unsure.is_none() { better } else { None },
+        unsure,
+        before: None,
+        after: None,
+        unit: String::new(),
     };
-    let noisy = mostly_noisy(old, measures) || mostly_noisy(new, measures);
-    let unless_noisy = |better| (!noisy).then_some(better);
     match (&old.outcome, &new.outcome) {
         (Outcome::Figures(a), Outcome::Figures(b)) => {
             for measure in measures {
-                let (Some(a), Some(b)) = (a.samples.get(&measure.name), b.samples.get(&measure.name)) else {
+                let (Some(a), Some(b)) = (a.measure(&measure.name), b.measure(&measure.name)) else {
                     continue;
                 };
                 all.compared += 1;
                 let difference = differ_within(a, b, &Limits::TWO_RUNS.of_unit(&measure.unit));
-                if let Some(better) = difference.better(measure.less_is_better) {
-                    let better = unless_noisy(better);
-                    let times =
-                        difference.ratio.map_or(String::new(), |value| format!(" ({})", ratio(value)));
-                    let what = format!("{}{times}", measure.label);
-                    all.moves.push(moved(what, better, [median(a), median(b)], &measure.unit));
+                if difference.verdict == Verdict::Same {
+                    continue;
                 }
+                let times = difference.ratio.map_or(String::new(), |value| format!(" ({})", ratio(value)));
+                let few = (difference.verdict == Verdict::Unknown).then_some(FEW);
+                let better = difference.better(measure.less_is_better);
+                all.moves.push(Move {
+                    before: median(a.samples()),
+                    after: median(b.samples()),
+                    unit: measure.unit.clone(),
+                    ..moved(format!("{}{times}", measure.label), better, few.or(noise))
+                });
             }
         }
         (Outcome::Figures(_), Outcome::None { reason }) => {
-            all.moves.push(moved(
-                format!("no figure any more: {reason}"),
-                unless_noisy(false),
-                [None; 2],
-                "",
-            ));
+            all.moves.push(moved(format!("no figure any more: {reason}"), Some(false), noise));
         }
         (Outcome::None { .. }, Outcome::Figures(_)) => {
-            all.moves.push(moved("has figures now".to_owned(), unless_noisy(true), [None; 2], ""));
+            all.moves.push(moved("has figures now".to_owned(), Some(true), noise));
         }
         (Outcome::None { .. }, Outcome::None { .. }) => {}
     }
 }
 
-/// Whether most of a cell was measured while the machine was busy with something else.
-fn mostly_noisy(cell: &Cell, measures: &[Measure]) -> bool {
-    let Outcome::Figures(figures) = &cell.outcome else { return false };
-    let samples = measures.first().and_then(|measure| figures.samples.get(&measure.name));
-    samples.is_some_and(|samples| figures.noisy.len() * 2 > samples.len())
+/// Whether most of a cell's processes ran while the machine was busy with something else.
+fn mostly_noisy(cell: &Cell) -> bool {
+    matches!(&cell.outcome, Outcome::Figures(figures) if figures.noisy.len() * 2 > figures.processes())
 }
 
 fn notes(before: &Results, after: &Results) -> Vec<String> {
@@ -145,26 +150,39 @@ fn notes(before: &Results, after: &Results) -> Vec<String> {
 fn as_text(comparison: &Comparison) -> String {
     let mut lines = Vec::new();
     for moved in &comparison.moves {
-        let sign = match moved.better {
-            Some(true) => "better",
-            Some(false) => "WORSE ",
-            None => "noise?",
+        let sign = match (moved.better, moved.unsure) {
+            (Some(true), _) => "better",
+            (Some(false), _) => "WORSE ",
+            (None, Some(FEW)) => "unsure",
+            (None, _) => "noise?",
         };
         let Move { workload, contender, threads, what, .. } = moved;
         let mut line = format!("{sign}  {workload} on {contender}, {threads} threads: {what}");
         if let (Some(before), Some(after)) = (moved.before, moved.after) {
             line += &format!(": {} to {}", figure(before, &moved.unit), figure(after, &moved.unit));
         }
+        if moved.unsure == Some(FEW) {
+            line += &format!(": {FEW}");
+        }
         lines.push(line);
     }
-    let count = |better| comparison.moves.iter().filter(|moved| moved.better == better).count();
     lines.extend(comparison.notes.iter().map(|note| format!("Note: {note}.")));
-    let (better, worse, unsure) = (count(Some(true)), count(Some(false)), count(None));
-    if unsure > 0 {
+    let unsure = |why| comparison.moves.iter().filter(|moved| moved.unsure == Some(why)).count();
+    let (noise, few) = (unsure(NOISE), unsure(FEW));
+    if noise > 0 {
         lines.push(format!(
-            "Note: {unsure} differ, but most of their samples are from a busy machine; measure again on a quiet one."
+            "Note: {noise} differ, but most of their processes ran on a busy machine; measure again on a quiet one."
         ));
     }
+    if few > 0 {
+        let least = Limits::TWO_RUNS.processes;
+        lines.push(format!(
+            "Note: {few} differ, but have fewer than {least} processes on a side, which differ so by chance; measure both again \
+             with `compare --rounds {least}`, or `compare --full`."
+        ));
+    }
+    let count = |better| comparison.moves.iter().filter(|moved| moved.better == Some(better)).count();
+    let (better, worse) = (count(true), count(false));
     lines.push(match better + worse {
         0 => format!("Nothing moved beyond noise, of {} figures.", comparison.compared),
         _ => format!("{better} better and {worse} worse, of {} figures.", comparison.compared),

@@ -9,6 +9,7 @@ mod run;
 mod trace;
 
 use crate::cli::{Cli, Command, CompareArgs};
+use crate::runner;
 use crate::schema::Results;
 use clap::Parser;
 use std::fs;
@@ -48,6 +49,9 @@ pub fn main() -> ExitCode {
 }
 
 fn perform(cli: Cli) -> Result<End, Misuse> {
+    if cfg!(debug_assertions) && measures(cli.command.as_ref()) {
+        eprintln!("warning: {}; for figures, use `cargo run --release --`", runner::DEBUG_BUILD);
+    }
     match cli.command {
         None => {
             say("A quick comparison, of about a minute; --help says what else there is.");
@@ -60,6 +64,15 @@ fn perform(cli: Cli) -> Result<End, Misuse> {
         Some(Command::Report(args)) => report::report(&args),
         Some(Command::Diff(args)) => diff::diff(&args),
         Some(Command::Child(args)) => child::child(&args),
+    }
+}
+
+/// Whether it yields figures that somebody might believe.
+fn measures(command: Option<&Command>) -> bool {
+    match command {
+        None | Some(Command::Run(_) | Command::Compare(_) | Command::Trace(_)) => true,
+        // The one that started a child has said it.
+        Some(Command::List(_) | Command::Report(_) | Command::Diff(_) | Command::Child(_)) => false,
     }
 }
 

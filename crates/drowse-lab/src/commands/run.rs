@@ -50,7 +50,7 @@ fn as_text(results: &Results, cell: &Cell) -> String {
     };
     let measures = results.workloads.iter().flat_map(|workload| &workload.measures);
     let parts = measures.filter_map(|measure| {
-        let summary = Summary::of(figures.samples.get(&measure.name)?)?;
+        let summary = Summary::of(figures.measure(&measure.name)?)?;
         let (median, unit) = (figure(summary.median, &measure.unit), &measure.unit);
         let interval = range(summary.interval.low, summary.interval.high, unit);
         Some(format!("{} {median} ({interval}; {} samples)", measure.label, summary.count))

@@ -1,5 +1,6 @@
 //! The limit: what the operating system does, with nothing round it.
 
+use super::borrowed::forever;
 use super::serial::Serial;
 use super::{Job, Pool, Reason};
 use std::panic::{self, AssertUnwindSafe};
@@ -56,14 +57,13 @@ impl Pool for Bare {
     fn run<R: Send>(&self, f: impl FnOnce(&mut Serial) -> R + Send) -> R {
         let (result, caller) = (Arc::new(Mutex::new(None)), thread::current());
         let to = Arc::clone(&result);
-        let job: Box<dyn FnOnce() + Send + '_> = Box::new(move || {
+        let job = Box::new(move || {
             let value = panic::catch_unwind(AssertUnwindSafe(|| f(&mut Serial)));
             *to.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
             caller.unpark();
         });
-        // SAFETY: the closure is done with what it borrows when the result is there, and that is waited for right here.
-        let job: Job = unsafe { std::mem::transmute(job) };
-        self.give(job);
+        // SAFETY: it panics nowhere below before the result is there, which the job leaves when it is done with what it borrows.
+        self.give(unsafe { forever(job) });
         loop {
             if let Some(value) = result.lock().unwrap_or_else(PoisonError::into_inner).take() {
                 return value.unwrap_or_else(|payload| panic::resume_unwind(payload));

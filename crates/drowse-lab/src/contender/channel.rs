@@ -1,9 +1,11 @@
 //! The pool that people write themselves: some threads and a channel.
 
+use super::borrowed::forever;
 use super::serial::Serial;
 use super::{Job, Pool, Reason};
 use crossbeam_channel::Sender;
-use std::thread;
+use std::panic::{self, AssertUnwindSafe};
+use std::{process, thread};
 
 /// Threads that take jobs from a channel.
 #[derive(Debug)]
@@ -31,14 +33,17 @@ impl Pool for Channel {
 
     fn run<R: Send>(&self, f: impl FnOnce(&mut Serial) -> R + Send) -> R {
         let (send, receive) = crossbeam_channel::bounded(1);
-        let job: Box<dyn FnOnce() + Send + '_> = Box::new(move || {
-            let _ = send.send(f(&mut Serial));
+        let job = Box::new(move || {
+            let _ = send.send(panic::catch_unwind(AssertUnwindSafe(|| f(&mut Serial))));
         });
-        // SAFETY: the job is waited for right here, so what it borrows outlives it; if the pool dropped it unrun, `recv` would
-        // return as well, and panic.
-        let job: Job = unsafe { std::mem::transmute(job) };
+        // SAFETY: the result comes when the job is done with what it borrows. Without one, the process ends here; and a job that cannot
+        // be sent is dropped here.
+        let job = unsafe { forever(job) };
         self.jobs.send(job).unwrap_or_else(|_| unreachable!("the threads live as long as the channel"));
-        receive.recv().expect("the job ran")
+        match receive.recv() {
+            Ok(result) => result.unwrap_or_else(|payload| panic::resume_unwind(payload)),
+            Err(_) => process::abort(),
+        }
     }
 
     fn spawn(&self, job: Job) -> Result<(), Reason> {

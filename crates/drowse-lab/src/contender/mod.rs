@@ -3,6 +3,7 @@
 //! A workload is written once, for any [`Pool`]. What a contender cannot do it says, and the table shows it.
 
 mod bare;
+mod borrowed;
 mod channel;
 mod chili;
 mod drowse;
@@ -16,7 +17,7 @@ pub use channel::Channel;
 pub use chili::Chili;
 pub use drowse::{DrowseCounters, DrowseJec, DrowseSleepy, DrowseTraced};
 pub use forte::Forte;
-pub use rayon::Rayon;
+pub use rayon::{Rayon, RayonOnDrowse};
 pub use serial::Serial;
 pub use threads::Threads;
 
@@ -58,6 +59,11 @@ pub trait Pool: Sized + Sync {
         Ok(())
     }
 
+    /// Whether there is something to enter: threads that wait for work. The reason if not.
+    fn can_enter(&self) -> Result<(), Reason> {
+        Ok(())
+    }
+
     /// Calls `f` in the pool, from outside it, and waits.
     fn run<R: Send>(&self, f: impl FnOnce(&mut Self::Fork) -> R + Send) -> R;
 
@@ -89,12 +95,12 @@ macro_rules! contenders {
         /// Every contender that runs in this process: name and description, in the order of tables.
         pub const ALL: &[(&str, &str)] = &[$((<$pool as Pool>::NAME, <$pool as Pool>::ABOUT)),+];
 
-        /// Calls the visitor with the contender of this name.
+        /// Calls the visitor with the contender of this name, be it one that has a program of its own: it will say if this is not it.
         pub fn visit<V: Visitor>(name: &str, visitor: V) -> Option<V::Output> {
             $(if name == <$pool as Pool>::NAME {
                 return Some(visitor.visit::<$pool>());
             })+
-            None
+            (name == RayonOnDrowse::NAME).then(|| visitor.visit::<RayonOnDrowse>())
         }
     };
 }

@@ -1,11 +1,19 @@
-//! rayon.
+//! rayon, on its own core or on drowse.
 
 use super::{Fork, Job, Pool, Reason};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// rayon's own pool.
+/// A pool of rayon's; `DROWSE` says whether its core is drowse. A program has the one or the other: see [`runner::external`].
+///
+/// [`runner::external`]: crate::runner::external
 #[derive(Debug)]
-pub struct Rayon(ThreadPool);
+pub struct OnCore<const DROWSE: bool>(ThreadPool);
+
+/// rayon as it is published.
+pub type Rayon = OnCore<false>;
+
+/// rayon's own code with drowse as its core.
+pub type RayonOnDrowse = OnCore<true>;
 
 /// Forks with `rayon::join`.
 #[derive(Debug)]
@@ -24,14 +32,25 @@ impl Fork for RayonFork {
     }
 }
 
-impl Pool for Rayon {
-    const NAME: &'static str = "rayon";
-    const ABOUT: &'static str = "rayon 1.12 on its own core";
+/// Whether the threads of this pool are drowse's. Not taken from how the program was built: it is asked on one of them.
+fn is_drowse(pool: &ThreadPool) -> bool {
+    pool.install(drowse::current_thread_index).is_some()
+}
+
+impl<const DROWSE: bool> Pool for OnCore<DROWSE> {
+    const NAME: &'static str = if DROWSE { "rayon-on-drowse" } else { "rayon" };
+    const ABOUT: &'static str =
+        if DROWSE { "rayon 1.12 with drowse as its core" } else { "rayon 1.12 on its own core" };
     type Fork = RayonFork;
 
     fn new(threads: usize) -> Result<Self, Reason> {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.map(Self).map_err(|_| "its threads could not be started")
+        let pool = pool.map_err(|_| "its threads could not be started")?;
+        match (is_drowse(&pool), DROWSE) {
+            (true, false) => Err("rayon's core is drowse in this program, not its own"),
+            (false, true) => Err("rayon's core is its own in this program, not drowse"),
+            _ => Ok(Self(pool)),
+        }
     }
 
     fn run<R: Send>(&self, f: impl FnOnce(&mut RayonFork) -> R + Send) -> R {
@@ -41,5 +60,16 @@ impl Pool for Rayon {
     fn spawn(&self, job: Job) -> Result<(), Reason> {
         self.0.spawn(job);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_passes_for_somebody_else() {
+        assert!(Rayon::new(1).is_ok(), "this program has rayon's own core");
+        assert_eq!(RayonOnDrowse::new(1).unwrap_err(), "rayon's core is its own in this program, not drowse");
     }
 }

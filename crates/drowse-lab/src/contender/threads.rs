@@ -42,6 +42,10 @@ impl Pool for Threads {
         Ok(Self(threads))
     }
 
+    fn can_enter(&self) -> Result<(), Reason> {
+        Err("no thread waits for work: the caller does it, and starts threads when it forks")
+    }
+
     fn run<R: Send>(&self, f: impl FnOnce(&mut ThreadsFork) -> R + Send) -> R {
         f(&mut ThreadsFork(self.0))
     }

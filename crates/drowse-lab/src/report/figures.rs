@@ -67,8 +67,8 @@ fn line(out: &mut String, group: &Group<'_>, row: &Row<'_>) {
     out.push_str("</tr>\n");
     if let Ok(measured) = &row.body {
         for measure in &group.workload.measures[1..] {
-            let samples = measured.figures.samples.get(&measure.name);
-            let Some(summary) = samples.and_then(|samples| Summary::of(samples)) else { continue };
+            let samples = measured.figures.measure(&measure.name);
+            let Some(summary) = samples.and_then(Summary::of) else { continue };
             let _ = write!(out, "<tr class=\"more\"><td colspan=\"2\">{}</td>", escape(&measure.label));
             summary_cells(out, &summary, &measure.unit);
             out.push_str("<td></td><td></td><td></td></tr>\n");
@@ -80,13 +80,19 @@ fn summary_cells(out: &mut String, summary: &Summary, unit: &str) {
     let interval = &summary.interval;
     let _ = write!(
         out,
-        "<td><b>{}</b></td><td>{}</td><td>{}: {}",
+        "<td><b>{}</b></td><td>{}</td><td>{} in {}: {}",
         escape(&figure(summary.median, unit)),
         escape(&range(interval.low, interval.high, unit)),
         summary.count,
+        runs(summary.processes),
         escape(&range(summary.min, summary.max, unit))
     );
     out.push_str("</td>");
+}
+
+/// `1 run`, `3 runs`.
+fn runs(count: usize) -> String {
+    if count == 1 { "1 run".to_string() } else { format!("{count} runs") }
 }
 
 fn cells(out: &mut String, group: &Group<'_>, row: &Row<'_>, measured: &Measured<'_>) {
@@ -128,12 +134,13 @@ fn switches(measured: &Measured<'_>) -> String {
 pub(super) fn tip(row: &Row<'_>, measured: &Measured<'_>, unit: &str) -> String {
     let main = &measured.main;
     let mut out = format!(
-        "{}, {}: {}; 95 % interval {}; {} samples, {}",
+        "{}, {}: {}; 95 % interval {}; {} samples in {}, {}",
         row.contender,
         threads(row.threads),
         figure(main.median, unit),
         range(main.interval.low, main.interval.high, unit),
         main.count,
+        runs(main.processes),
         range(main.min, main.max, unit)
     );
     if let Some(cpu) = measured.cpu {

@@ -2,7 +2,6 @@
 
 use super::date::utc;
 use super::findings::{LOSS, of_view};
-use super::table::threads;
 use super::view::View;
 use super::{figures, matrix, timelines, workloads};
 use crate::chart::escape;
@@ -45,7 +44,7 @@ fn head(out: &mut String, view: &View<'_>) {
     out.push_str("<header>\n<h1>drowse, measured</h1>\n<p class=\"meta\">");
     let facts = [
         escape(&utc(results.started)),
-        format!("{}, {}", escape(&host.cpu), threads(host.cpus)),
+        format!("{}, {}", escape(&host.cpu), processors(host.cpus)),
         escape(&host.system),
         escape(&build.rustc),
         format!("drowse {} at <code>{}</code>", escape(&build.drowse), escape(&build.commit)),
@@ -93,6 +92,11 @@ fn glued(text: &str) -> String {
     out
 }
 
+/// What the machine runs at once: not to be taken for the threads of a pool.
+fn processors(count: usize) -> String {
+    if count == 1 { "1 processor".to_string() } else { format!("{count} processors") }
+}
+
 /// A load average as `uptime` writes it.
 fn load(value: f64) -> String {
     if value.is_finite() { format!("{value:.2}") } else { number(value) }
@@ -122,7 +126,7 @@ fn notes(out: &mut String, view: &View<'_>) {
         "<p>Load of the machine before the run: {}; after it: {} (of {}).</p>",
         load(host.load_before),
         load(host.load_after),
-        threads(host.cpus)
+        processors(host.cpus)
     );
     if !results.notes.is_empty() {
         out.push_str("<h3>Notes of this run</h3>\n<ul>\n");
@@ -147,11 +151,13 @@ fn measuring(out: &mut String) {
     out.push_str(
         "<p>Each contender ran each workload in fresh processes of its own. Their rounds were interleaved, so that a busy spell of \
          the machine meets all of them alike, and each began with a warm-up. Results were checked against serial code.</p>\n\
-         <p>A figure is the median of its samples; its interval is a 95 % bootstrap interval: 1,000 times, as many samples are \
-         drawn again with repetition, and the middle 95 % of the medians kept. Outliers are drawn with the rest and never dropped. \
-         A hollow sample was taken while the machine was busy with something else.</p>\n\
+         <p>A figure is the median of its samples; its interval is a 95 % bootstrap interval: 1,000 times, as many processes are \
+         drawn again with repetition, and from each as many samples; the middle 95 % of the medians are kept, and more than that where there are few processes, \
+         which would otherwise be too sure of themselves. (Three that differ hold the true median in three of four cases at most, however wide.) Outliers are \
+         drawn with the rest and never dropped. \
+         A hollow sample is of a process that ran while the machine was busy with something else.</p>\n\
          <p>\u{201c}Better\u{201d} and \u{201c}worse\u{201d} are said only of what is beyond noise: medians at least 5 % apart, an \
-         interval of their ratio that leaves out 1, and middle halves of the samples that do not overlap. CPU is the process\u{2019}s \
+         interval of their ratio that leaves out 1, middle halves of the samples that do not overlap, and three processes at least. CPU is the process\u{2019}s \
          CPU time over the time on the clock: 200 % is two cores in full use.</p>\n",
     );
 }

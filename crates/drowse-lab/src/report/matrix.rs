@@ -43,9 +43,10 @@ pub(super) fn section(out: &mut String, view: &View<'_>) {
                 breakable(&group.workload.name)
             );
             let more = if group.main.less_is_better { "" } else { " \u{2191}" };
-            let rate =
-                if group.main.unit.contains('/') { format!(", {}", group.main.unit) } else { String::new() };
-            let size = if many { format!(", {}", threads(count)) } else { String::new() };
+            let rate = rate(&group.main.unit).filter(|_| !group.main.label.contains("a second"));
+            let rate = rate.map_or(String::new(), |rate| format!(", {rate}"));
+            let size =
+                if many { format!(", {}", threads(count).replace(' ', "\u{a0}")) } else { String::new() };
             let _ =
                 write!(out, "<small>{}{}{size}{more}</small></th>", escape(&group.main.label), escape(&rate));
             for contender in contenders {
@@ -61,7 +62,7 @@ pub(super) fn section(out: &mut String, view: &View<'_>) {
     out.push_str("</tbody>\n</table>\n</div>\n");
     let rows = view.groups.iter().flat_map(|group| &group.rows);
     let noisy = rows.filter_map(|row| row.body.as_ref().ok()).any(|measured| measured.noisy > 0);
-    let noise = if noisy { " ! marks cells with noisy rounds." } else { "" };
+    let noise = if noisy { " ! marks cells some of whose runs were noisy." } else { "" };
     let more_is_better = view.groups.iter().any(|group| !group.main.less_is_better);
     let arrow = if more_is_better { " \u{2191} marks measures of which more is better." } else { "" };
     let _ = write!(
@@ -69,6 +70,11 @@ pub(super) fn section(out: &mut String, view: &View<'_>) {
         "<p class=\"small\">A dash is a cell without a figure: its reason is in <a href=\"#figures\">all figures</a>.{arrow}{noise}</p>\n\
          </section>\n"
     );
+}
+
+/// What of a unit is a rate: `/s` of `M/s`.
+fn rate(unit: &str) -> Option<&str> {
+    unit.contains('/').then(|| unit.strip_prefix('M').filter(|rest| rest.starts_with('/')).unwrap_or(unit))
 }
 
 /// A name that may be broken behind its hyphens and underscores.
@@ -99,8 +105,7 @@ fn cell(out: &mut String, group: &Group<'_>, row: Option<&Row<'_>>) {
     match text.split_once(' ') {
         Some((number, unit)) => {
             // Of a rate, the prefix: what it is a rate of, the row says.
-            let unit =
-                if group.main.unit.contains('/') { unit.trim_end_matches(&group.main.unit) } else { unit };
+            let unit = rate(&group.main.unit).map_or(unit, |rate| unit.trim_end_matches(rate));
             let _ = write!(out, "{}\u{202f}<i>{}</i></b>", escape(number), escape(unit.trim()));
         }
         None => {

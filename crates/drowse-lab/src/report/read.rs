@@ -145,10 +145,22 @@ fn check_cell(results: &Results, cell: &Cell) -> Result<(), String> {
         return Err(format!("{place} is of a contender that is not listed"));
     }
     let Outcome::Figures(figures) = &cell.outcome else { return Ok(()) };
-    let longest = figures.samples.values().map(Vec::len).max().unwrap_or(0);
+    let processes = figures.processes();
+    for (name, samples) in &figures.samples {
+        let Some(counts) = figures.counts.get(name) else {
+            return Err(format!("{place} does not say which processes its samples of {name:?} are from"));
+        };
+        let counted = counts.iter().fold(0_usize, |sum, count| sum.saturating_add(*count));
+        if counted != samples.len() || counts.len() != processes {
+            let (samples, counts) = (samples.len(), counts.len());
+            return Err(format!(
+                "{place} has {samples} samples of {name:?}, but counts {counted} of {counts} processes out of {processes}"
+            ));
+        }
+    }
     match figures.noisy.iter().max() {
-        Some(&index) if index >= longest => {
-            Err(format!("{place} has {longest} samples, but calls number {index} noisy"))
+        Some(&index) if index >= processes => {
+            Err(format!("{place} has {processes} processes, but calls number {index} noisy"))
         }
         _ => Ok(()),
     }

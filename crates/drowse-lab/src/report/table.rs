@@ -26,7 +26,7 @@ pub fn table(results: &Results) -> String {
     }
     if rows().any(|row| row.body.as_ref().is_ok_and(|m| m.noisy > 0)) {
         out.push_str(
-            "! in some rounds the machine was busy with something else; they are counted all the same.\n",
+            "! so many of its processes ran while the machine was busy with other things; they count as well.\n",
         );
     }
     out
@@ -70,7 +70,7 @@ fn cells(row: &Row<'_>, measured: &Measured<'_>, unit: &str) -> String {
         "one sample".to_string()
     };
     let cpu = measured.cpu.map_or(String::new(), |cpu| figure(cpu, "%"));
-    let noise = measured.noise().map_or(String::new(), |noise| format!("! {noise}"));
+    let noise = measured.noise().map_or(String::new(), |noise| format!("! {}", noise.replace(" runs", "")));
     format!(
         "{:>13}  {interval:<22}  {:>10}  {cpu:>6}  {noise}",
         figure(main.median, unit),

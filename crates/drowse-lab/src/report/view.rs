@@ -37,7 +37,7 @@ pub(super) struct Measured<'a> {
     pub(super) cpu: Option<f64>,
     /// Whether less of the main measure is better.
     pub(super) less_is_better: bool,
-    /// How many rounds were noisy.
+    /// How many of its processes were noisy.
     pub(super) noisy: usize,
 }
 
@@ -182,8 +182,8 @@ fn peer<'a>(cell: &Cell, cells: &[&'a Cell]) -> Option<&'a Figures> {
 
 impl<'a> Measured<'a> {
     fn of(figures: &'a Figures, main: &Measure, rayon: Option<&Figures>) -> Option<Self> {
-        let samples = figures.samples.get(&main.name)?;
-        let theirs = rayon.and_then(|figures| figures.samples.get(&main.name));
+        let samples = figures.measure(&main.name)?;
+        let theirs = rayon.and_then(|figures| figures.measure(&main.name));
         let limits = Limits::ONE_RUN.of_unit(&main.unit);
         Some(Self {
             figures,
@@ -195,9 +195,14 @@ impl<'a> Measured<'a> {
         })
     }
 
-    /// What a reader should know of noisy rounds: `3 of 12 noisy`.
+    /// What a reader should know of noise: `1 of 3 runs noisy`.
     pub(super) fn noise(&self) -> Option<String> {
-        (self.noisy > 0).then(|| format!("{} of {} noisy", self.noisy, self.main.count))
+        (self.noisy > 0).then(|| format!("{} of {} runs noisy", self.noisy, self.figures.processes()))
+    }
+
+    /// Whether most of it was measured while the machine was busy with something else.
+    pub(super) fn mostly_noisy(&self) -> bool {
+        2 * self.noisy > self.figures.processes()
     }
 }
 

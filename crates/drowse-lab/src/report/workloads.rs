@@ -20,7 +20,7 @@ pub(super) fn section(out: &mut String, view: &View<'_>) {
     }
     out.push_str(
         "<section id=\"workloads\">\n<h2>Workloads</h2>\n<p class=\"lead\">The large dot is the median, the thick line its 95 % \
-         interval; each faint dot is a sample, a hollow one a sample from a noisy round. Where there are many samples, further dots \
+         interval; each faint dot is a sample, a hollow one is of a process that ran in noise. Where there are many samples, further dots \
          stand for the slowest tenth and the slowest hundredth.</p>\n",
     );
     for group in &view.groups {
@@ -112,13 +112,14 @@ fn dot_row<'a>(group: &'a Group<'a>, row: &'a Row<'a>, family: &[&'a Measure]) -
 }
 
 fn series<'a>(group: &Group<'_>, measured: &'a Measured<'a>, family: &[&Measure]) -> Vec<Series<'a>> {
-    let noisy = measured.figures.noisy.as_slice();
     let mut all: Vec<Series<'a>> = family
         .iter()
         .filter_map(|measure| {
-            let samples = measured.figures.samples.get(&measure.name)?;
+            let by_process = measured.figures.measure(&measure.name)?;
             let known = (measure.name == group.main.name).then_some(measured.main);
-            Some(Series { summary: known.or_else(|| Summary::of(samples))?, samples, noisy })
+            let noisy = measured.figures.noisy_samples(&measure.name);
+            let summary = known.or_else(|| Summary::of(by_process))?;
+            Some(Series { summary, samples: by_process.samples(), noisy })
         })
         .collect();
     let time = matches!(family[0].unit.as_str(), "ns" | "us" | "ms" | "s") && family[0].less_is_better;
@@ -128,7 +129,7 @@ fn series<'a>(group: &Group<'_>, measured: &'a Measured<'a>, family: &[&Measure]
             let tail = [0.9, 0.99].into_iter().filter_map(|q| {
                 let at = quantile(samples, q)?;
                 let summary = Summary { median: at, interval: Interval { low: at, high: at }, ..summary };
-                Some(Series { summary, samples: &[], noisy: &[] })
+                Some(Series { summary, samples: &[], noisy: Vec::new() })
             });
             all.extend(tail.collect::<Vec<_>>());
         }

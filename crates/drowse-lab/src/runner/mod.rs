@@ -13,13 +13,17 @@ mod tally;
 pub use capture::capture;
 pub use progress::Progress;
 
-use crate::plan::{Place, Plan};
+use crate::plan::{LEAST_TIME, Place, Plan};
 use crate::schema::{Cell, Contender, FORMAT, Results, Workload};
 use crate::stats::Random;
 use crate::{contender, host, workload};
 use noise::load;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tally::Tally;
+
+/// What is to be known of a build without optimisation.
+pub const DEBUG_BUILD: &str =
+    "this is a debug build of the lab, with smaller workloads: its figures mean nothing";
 
 /// What came of a plan.
 #[derive(Debug)]
@@ -34,12 +38,15 @@ pub struct Done {
 pub fn run(plan: &Plan, progress: &Progress) -> Done {
     let (clock, started) = (Instant::now(), SystemTime::now());
     let load_before = load();
-    let mut tallies: Vec<Tally> = plan.places.iter().map(|place| Tally::of(first_measure(place))).collect();
+    let mut tallies: Vec<Tally> = plan.places.iter().map(|_| Tally::default()).collect();
     let mut loads = Vec::new();
+    let mut time = plan.time;
     progress.start(plan.total);
     for round in 0..plan.rounds {
         let left = plan.total.map(|total| total.saturating_sub(clock.elapsed()));
-        let mut todo = affordable(plan, &tallies, left);
+        let shorter = shortened(time, &tallies, left, plan.rounds - round);
+        let mut todo = affordable(plan, &tallies, left, time - shorter);
+        time = shorter;
         if todo.is_empty() {
             break;
         }
@@ -51,13 +58,13 @@ pub fn run(plan: &Plan, progress: &Progress) -> Done {
             let place = &plan.places[index];
             progress.begin(&described(place));
             let begin = Instant::now();
-            let answer = process::ask(place, plan.time, plan.patience);
+            let answer = process::ask(place, time, plan.patience);
             tallies[index].add(answer, begin.elapsed());
             progress.end();
         }
     }
     progress.finish();
-    let notes = notes(&tallies, &loads);
+    let notes = notes(plan, &tallies, &loads);
     let cells: Vec<(Cell, bool)> =
         plan.places.iter().zip(tallies).map(|(place, tally)| cell(place, tally)).collect();
     let failures = cells.iter().filter(|(_, failed)| *failed).map(|(cell, _)| failure(cell)).collect();
@@ -78,9 +85,22 @@ pub fn run(plan: &Plan, progress: &Progress) -> Done {
     Done { results, failures }
 }
 
-/// The cells that the next round can afford. In the first round it is all of them; later, a workload has all of its cells run or none, so that
-/// contenders stay comparable, and the cheap ones come first.
-fn affordable(plan: &Plan, tallies: &[Tally], left: Option<Duration>) -> Vec<usize> {
+/// Of the time that is left, the part that is spent: processes do not take the same time twice.
+const SPENT: f64 = 0.95;
+
+/// How long the processes of the rounds to come shall measure, if those before measured for `time`: less, where as many rounds as are
+/// to come would not fit into the time that is left.
+fn shortened(time: Duration, tallies: &[Tally], left: Option<Duration>, rounds: usize) -> Duration {
+    let Some(left) = left else { return time };
+    let costs: Vec<Duration> =
+        tallies.iter().filter(|tally| !tally.is_settled()).map(|tally| tally.cost).collect();
+    let over = costs.iter().sum::<Duration>().saturating_sub(left.mul_f64(SPENT) / rounds.max(1) as u32);
+    time.saturating_sub(over / costs.len().max(1) as u32).max(LEAST_TIME.min(time))
+}
+
+/// The cells that the next round can afford, if each process takes less than the last time by what is `saved`. In the first round it is all
+/// of them; later, a workload has all of its cells run or none, so that contenders stay comparable, and the cheap ones come first.
+fn affordable(plan: &Plan, tallies: &[Tally], left: Option<Duration>, saved: Duration) -> Vec<usize> {
     let open = |index: &usize| !tallies[*index].is_settled();
     let Some(left) = left.filter(|_| tallies.iter().any(|tally| !tally.cost.is_zero())) else {
         return (0..plan.places.len()).filter(open).collect();
@@ -93,7 +113,7 @@ fn affordable(plan: &Plan, tallies: &[Tally], left: Option<Duration>) -> Vec<usi
             groups.push((Duration::ZERO, Vec::new()));
         }
         if let Some((cost, group)) = groups.last_mut().filter(|_| open(&index)) {
-            *cost += tallies[index].cost;
+            *cost += tallies[index].cost.saturating_sub(saved);
             group.push(index);
         }
     }
@@ -140,17 +160,25 @@ fn failure(cell: &Cell) -> String {
     }
 }
 
-fn notes(tallies: &[Tally], loads: &[f64]) -> Vec<String> {
+fn notes(plan: &Plan, tallies: &[Tally], loads: &[f64]) -> Vec<String> {
     let (mut all, mut noisy) = (0, 0);
     for tally in tallies {
         let (processes, in_noise) = tally.processes();
         (all, noisy) = (all + processes, noisy + in_noise);
     }
     let mut notes = Vec::new();
+    if cfg!(debug_assertions) {
+        notes.push(DEBUG_BUILD.to_owned());
+    }
     if noisy > 0 {
         notes.push(format!(
             "{noisy} of {all} processes ran while something else used more than a tenth of the machine; their samples are marked"
         ));
+    }
+    for (place, tally) in plan.places.iter().zip(tallies) {
+        if let Some(reason) = tally.blank() {
+            notes.push(format!("{}: not all processes have figures: {reason}", described(place)));
+        }
     }
     if noise::Ticks::now().is_none() {
         notes.push("this system does not tell what else it was doing: noise is not marked".to_owned());
@@ -160,11 +188,6 @@ fn notes(tallies: &[Tally], loads: &[f64]) -> Vec<String> {
         notes.push(format!("load before each round: {}", loads.join(", ")));
     }
     notes
-}
-
-fn first_measure(place: &Place) -> &'static str {
-    let spec = workload::ALL.iter().find(|spec| spec.name == place.workload);
-    spec.and_then(|spec| spec.measures.first()).map_or("", |measure| measure.name)
 }
 
 /// What the results say of the workloads that were run.

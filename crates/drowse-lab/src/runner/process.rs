@@ -34,6 +34,9 @@ pub(super) fn ask(place: &Place, time: Duration, patience: Duration) -> Answer {
     command
         .args(["--threads", &place.threads.to_string()])
         .args(["--time-us", &time.as_micros().to_string()]);
+    if external::find(&place.contender).is_some() {
+        command.args(["--sources", external::SOURCES]);
+    }
     // What the user's shell says about threads and protocols is not for the contenders.
     for name in ["DROWSE_SLEEP", "DROWSE_NUM_THREADS", "RAYON_NUM_THREADS", "RUST_BACKTRACE"] {
         command.env_remove(name);

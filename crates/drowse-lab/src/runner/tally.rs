@@ -7,35 +7,25 @@ use std::time::Duration;
 /// The answers of one cell's processes.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
-    /// The measure to compare by: noisy samples are marked in its list.
-    measure: &'static str,
     figures: Option<Figures>,
     reason: Option<String>,
     failed: bool,
+    blank: Option<String>,
     asked: usize,
-    processes: usize,
-    noisy: usize,
     /// What its last process took.
     pub(super) cost: Duration,
 }
 
 impl Tally {
-    /// Nothing yet. The workload's first measure is `measure`.
-    pub(super) fn of(measure: &'static str) -> Self {
-        Self { measure, ..Self::default() }
-    }
-
-    /// Counts an answer in. The first process without figures decides: a contender that fails now and then has failed.
+    /// Counts an answer in. A contender that fails now and then has failed. One that can do something now and then can do it.
     pub(super) fn add(&mut self, answer: Answer, cost: Duration) {
         self.cost = cost;
         self.asked += 1;
         match answer {
             Answer::Figures(figures, noisy) => {
-                self.processes += 1;
-                self.noisy += usize::from(noisy);
-                let all = self.figures.get_or_insert_default();
-                append(all, rounded(figures), noisy.then_some(self.measure));
+                append(self.figures.get_or_insert_default(), rounded(figures), noisy);
             }
+            Answer::Cannot(reason) if self.figures.is_some() => self.blank = Some(reason),
             Answer::Cannot(reason) => self.reason = Some(reason),
             Answer::Failed(reason) => (self.reason, self.failed) = (Some(reason), true),
         }
@@ -51,6 +41,11 @@ impl Tally {
         self.failed
     }
 
+    /// Why one of its processes had no figures where others had.
+    pub(super) fn blank(&self) -> Option<&str> {
+        self.blank.as_deref()
+    }
+
     /// How many processes it has had.
     pub(super) fn asked(&self) -> usize {
         self.asked
@@ -58,7 +53,7 @@ impl Tally {
 
     /// How many processes gave figures, and how many of them in bad company.
     pub(super) fn processes(&self) -> (usize, usize) {
-        (self.processes, self.noisy)
+        self.figures.as_ref().map_or((0, 0), |figures| (figures.processes(), figures.noisy.len()))
     }
 
     pub(super) fn outcome(self) -> Outcome {
@@ -69,15 +64,20 @@ impl Tally {
     }
 }
 
-/// Appends another process. If it was noisy, its samples of this measure are marked.
-fn append(all: &mut Figures, more: Figures, noisy: Option<&str>) {
-    for (name, samples) in more.samples {
-        let list = all.samples.entry(name.clone()).or_default();
-        if noisy == Some(name.as_str()) {
-            all.noisy.extend(list.len()..list.len() + samples.len());
-        }
-        list.extend(samples);
+/// Appends another process.
+fn append(all: &mut Figures, more: Figures, noisy: bool) {
+    let processes = all.processes();
+    if noisy {
+        all.noisy.push(processes);
     }
+    for (name, samples) in more.samples {
+        let counts = all.counts.entry(name.clone()).or_default();
+        // Processes before this one that had none of these.
+        counts.resize(processes, 0);
+        counts.push(samples.len());
+        all.samples.entry(name).or_default().extend(samples);
+    }
+    all.counts.values_mut().for_each(|counts| counts.resize(processes + 1, 0));
     all.cpu_percent.extend(more.cpu_percent);
     all.switches.extend(more.switches);
 }
@@ -99,13 +99,11 @@ mod tests {
     fn figures(values: &[f64], noisy: bool) -> Answer {
         let samples =
             BTreeMap::from([("call".to_owned(), values.to_vec()), ("a start".to_owned(), vec![0.5; 7])]);
-        let figures =
-            Figures { samples, cpu_percent: vec![100.0], switches: vec![[1.0, 2.0]], noisy: Vec::new() };
-        Answer::Figures(figures, noisy)
+        Answer::Figures(Figures::of_process(samples, 100.0, [1.0, 2.0]), noisy)
     }
 
     fn tally(answers: impl IntoIterator<Item = Answer>) -> Tally {
-        let mut tally = Tally::of("call");
+        let mut tally = Tally::default();
         answers.into_iter().for_each(|answer| tally.add(answer, Duration::from_secs(1)));
         tally
     }
@@ -117,8 +115,24 @@ mod tests {
         assert!(!tally.is_settled());
         let Outcome::Figures(figures) = tally.outcome() else { panic!("figures") };
         assert_eq!(figures.samples["call"], [1.0, 2.0, 3.0, 4.0, 5.0]);
-        assert_eq!(figures.noisy, [2, 3]);
+        assert_eq!(
+            (&figures.counts["call"][..], &figures.counts["a start"][..]),
+            (&[2, 2, 1][..], &[7; 3][..])
+        );
+        assert_eq!(figures.noisy, [1]);
         assert_eq!((figures.cpu_percent.len(), figures.switches.len()), (3, 3));
+    }
+
+    #[test]
+    fn a_process_without_samples_of_a_measure_is_counted_all_the_same() {
+        let only = |name: &str| {
+            let samples = BTreeMap::from([(name.to_owned(), vec![1.0; 3])]);
+            Answer::Figures(Figures::of_process(samples, 1.0, [0.0; 2]), false)
+        };
+        let Outcome::Figures(figures) = tally([only("a"), only("b"), only("a")]).outcome() else {
+            panic!("figures")
+        };
+        assert_eq!((&figures.counts["a"][..], &figures.counts["b"][..]), (&[3, 0, 3][..], &[0, 3, 0][..]));
     }
 
     #[test]
@@ -132,6 +146,17 @@ mod tests {
     fn who_cannot_has_not_failed() {
         let tally = tally([Answer::Cannot("too small".to_owned())]);
         assert!(tally.is_settled() && !tally.has_failed());
+    }
+
+    #[test]
+    fn who_could_before_can() {
+        let tally =
+            tally([figures(&[1.0], false), Answer::Cannot("too late".to_owned()), figures(&[2.0], false)]);
+        assert!(!tally.is_settled());
+        assert_eq!((tally.blank(), tally.processes(), tally.asked()), (Some("too late"), (2, 0), 3));
+        assert!(
+            matches!(tally.outcome(), Outcome::Figures(figures) if figures.samples["call"] == [1.0, 2.0])
+        );
     }
 
     #[test]

@@ -1,20 +1,23 @@
 //! Whether two sets of samples differ by more than noise.
 //!
 //! Two runs of the same program differ: another layout in memory, another clock frequency, a neighbour on the same host. Samples
-//! *within* a run know nothing of that, so a test of significance alone cries wolf: on a virtual machine with two cores it does so
-//! in one cell of ten. A cell has moved only if all of these agree:
+//! *within* a process know nothing of that, so a test of significance alone cries wolf: on a virtual machine with two cores it does
+//! so in one cell of ten. A cell has moved only if all of these agree:
 //!
 //! 1. the ratio of the medians is beyond a *floor*, below which we would not act anyway;
-//! 2. the bootstrap interval of that ratio leaves 1 outside;
+//! 2. the bootstrap interval of that ratio, drawn by process, leaves 1 outside;
 //! 3. the middle halves of the two sets lie apart: the slowest of the faster three quarters of one is faster than the fastest of
 //!    the slower three quarters of the other. A bootstrap of few samples is too sure of itself; this asks the samples directly,
 //!    and an odd burst of noise in either run widens its middle half instead of moving its median;
 //! 4. the step is larger than the noise seen: the wider of the two middle halves, relative to its median;
-//! 5. there are enough samples on both sides.
+//! 5. there are enough samples on both sides, and they come from enough processes. Three processes a side are all of one side's
+//!    slower than all of the other's by chance alone in one of ten cells, five in one of 126. Where only this is missing, nothing is
+//!    said to have moved, and nothing to have stayed.
 //!
 //! This misses small changes on purpose. Whoever hunts for one takes more samples on a quiet machine, or counts instructions.
 
 use super::bootstrap::{Interval, ratio_interval};
+use super::by_process::ByProcess;
 use super::order::{quantile_of_sorted, sorted};
 
 /// How much it takes to differ.
@@ -29,16 +32,18 @@ pub struct Limits {
     pub confidence: f64,
     /// The least number of samples on either side.
     pub samples: usize,
+    /// The least number of processes on either side.
+    pub processes: usize,
 }
 
 impl Limits {
     /// For two contenders of one run. Their rounds were interleaved, so that what bothered one bothered the other.
-    pub const ONE_RUN: Self = Self { floor: 0.05, step: 0.0, confidence: 0.95, samples: 4 };
+    pub const ONE_RUN: Self = Self { floor: 0.05, step: 0.0, confidence: 0.95, samples: 4, processes: 3 };
 
     /// For the same cell of two runs. A table has hundreds of cells, so that one false alarm in a thousand is one too many in five
     /// runs: hence 99.9 %, and a floor of 15 %: two runs that are each up to 4 % off, as on a virtual machine whose host has other
     /// guests, are 8 % apart, and the medians of a handful of samples some more.
-    pub const TWO_RUNS: Self = Self { floor: 0.15, step: 0.0, confidence: 0.999, samples: 5 };
+    pub const TWO_RUNS: Self = Self { floor: 0.15, step: 0.0, confidence: 0.999, samples: 5, processes: 5 };
 
     /// The same limits for figures of this unit: percentages must differ by a point at least.
     #[must_use]
@@ -56,7 +61,7 @@ pub enum Verdict {
     Less,
     /// The second set is more, beyond noise.
     More,
-    /// Too few samples to say.
+    /// They look apart, or there is nothing to look at; too few samples or processes to say.
     Unknown,
 }
 
@@ -86,25 +91,28 @@ impl Difference {
 
 /// How `b` differs from `a`, where they are the same cell of [two runs](Limits::TWO_RUNS).
 #[must_use]
-pub fn differ(a: &[f64], b: &[f64]) -> Difference {
+pub fn differ(a: ByProcess<'_>, b: ByProcess<'_>) -> Difference {
     differ_within(a, b, &Limits::TWO_RUNS)
 }
 
 /// How `b` differs from `a`, by these limits.
 #[must_use]
-pub fn differ_within(a: &[f64], b: &[f64], limits: &Limits) -> Difference {
-    let (a, b) = (sorted(a), sorted(b));
-    let (Some(of_a), Some(of_b)) = (Middle::of(&a), Middle::of(&b)) else {
+pub fn differ_within(a: ByProcess<'_>, b: ByProcess<'_>, limits: &Limits) -> Difference {
+    let (of_a, of_b) = (sorted(a.samples()), sorted(b.samples()));
+    let samples = of_a.len().min(of_b.len());
+    let (Some(of_a), Some(of_b)) = (Middle::of(&of_a), Middle::of(&of_b)) else {
         return Difference { ratio: None, interval: None, verdict: Verdict::Unknown };
     };
     // The ratio of two that are both nearly nothing would be a number without a meaning.
     let apart = limits.step == 0.0 || (of_a.median - of_b.median).abs() > limits.step;
     let ratio = (of_a.median > 0.0 && apart).then(|| of_b.median / of_a.median);
-    let interval = ratio_interval(&a, &b, limits.confidence);
-    let verdict = if a.len().min(b.len()) < limits.samples.max(2) {
-        Verdict::Unknown
-    } else if !moved(&of_a, &of_b, interval, limits) {
+    let interval = ratio_interval(a, b, limits.confidence);
+    let processes = a.sorted().len().min(b.sorted().len());
+    let enough = samples >= limits.samples.max(2) && processes >= limits.processes;
+    let verdict = if !moved(&of_a, &of_b, interval, limits) {
         Verdict::Same
+    } else if !enough {
+        Verdict::Unknown
     } else if of_b.median < of_a.median {
         Verdict::Less
     } else {
@@ -148,29 +156,58 @@ mod tests {
     use super::*;
     use crate::stats::Random;
 
-    /// A run on a noisy machine: its own bias of up to 4 % either way, jitter, and bursts that may last for a third of the run.
+    const PROCESSES: usize = 5;
+
+    /// A run on a noisy machine: its own bias of up to 4 % either way, jitter, bursts that may last for a third of the run, and
+    /// processes that differ by some percent.
     fn run(random: &mut Random, count: usize, middle: f64) -> Vec<f64> {
         let bias = 0.96 + 0.08 * random.unit();
         let burst_at = random.below(count as u32) as usize;
         let burst_for = random.below(count as u32 / 3 + 1) as usize;
+        let own: Vec<f64> = (0..PROCESSES).map(|_| 1.0 + 0.06 * random.unit()).collect();
         (0..count)
             .map(|i| {
                 let burst = if (burst_at..burst_at + burst_for).contains(&i) { random.unit() } else { 0.0 };
-                middle * bias * (1.0 + 0.05 * random.unit() + burst)
+                middle * bias * own[i * PROCESSES / count] * (1.0 + 0.05 * random.unit() + burst)
             })
             .collect()
+    }
+
+    /// Whose samples are of five processes, as many of each.
+    fn five(samples: &[f64]) -> ByProcess<'_> {
+        const COUNTS: [[usize; PROCESSES]; 5] = [[0; 5], [1; 5], [2; 5], [3; 5], [4; 5]];
+        ByProcess::new(samples, &COUNTS[samples.len() / PROCESSES])
     }
 
     #[test]
     fn the_same_program_twice_is_the_same() {
         let mut random = Random::new(42);
-        for count in [5, 6, 10, 20] {
+        for count in [5, 10, 20] {
             for _ in 0..300 {
                 let (a, b) = (run(&mut random, count, 7.0), run(&mut random, count, 7.0));
-                let difference = differ(&a, &b);
+                let difference = differ(five(&a), five(&b));
                 assert_eq!(difference.verdict, Verdict::Same, "{a:?} {b:?} {difference:?}");
             }
         }
+    }
+
+    #[test]
+    fn processes_that_come_in_two_kinds_are_no_step() {
+        let mut random = Random::new(44);
+        let mut run = || -> Vec<f64> {
+            let kinds: Vec<f64> = (0..5).map(|_| if random.unit() < 0.5 { 1.0 } else { 1.4 }).collect();
+            kinds.into_iter().flat_map(|kind| vec![kind, kind * 1.01, kind * 0.99, kind]).collect()
+        };
+        let (mut by_process, mut without) = (0, 0);
+        for _ in 0..400 {
+            let (a, b) = (run(), run());
+            let stepped = |verdict| usize::from(matches!(verdict, Verdict::Less | Verdict::More));
+            by_process += stepped(differ(five(&a), five(&b)).verdict);
+            let (a, b) = (a[..].into(), b[..].into());
+            without += stepped(differ_within(a, b, &Limits { processes: 1, ..Limits::TWO_RUNS }).verdict);
+        }
+        // All five of one kind in one run and of the other in the next: one in 512.
+        assert!(by_process <= 2 && without > 4, "{by_process} by process, {without} without, of 400");
     }
 
     #[test]
@@ -181,40 +218,43 @@ mod tests {
             (0..200)
                 .filter(|_| {
                     let (a, b) = (run(random, 10, 7.0), run(random, 10, 7.0 * factor));
-                    differ(&a, &b).verdict == verdict
+                    differ(five(&a), five(&b)).verdict == verdict
                 })
                 .count()
         };
         let (up, down) = (seen(&mut random, 1.5), seen(&mut random, 1.0 / 1.5));
-        assert!(up > 130 && down > 130, "{up} and {down} of 200");
+        assert!(up > 100 && down > 100, "{up} and {down} of 200");
     }
 
     #[test]
     fn a_step_has_its_ratio_and_direction() {
         let (a, b) = ([1.0, 1.01, 0.99, 1.0, 1.02], [2.0, 2.02, 1.98, 2.0, 2.01]);
-        let difference = differ(&a, &b);
+        let (a, b) = (five(&a), five(&b));
+        let difference = differ(a, b);
         assert_eq!((difference.ratio, difference.verdict), (Some(2.0), Verdict::More));
         assert_eq!((difference.better(true), difference.better(false)), (Some(false), Some(true)));
-        assert_eq!(differ(&b, &a).verdict, Verdict::Less);
-        assert_eq!(differ(&a, &a).verdict, Verdict::Same);
+        assert_eq!(differ(b, a).verdict, Verdict::Less);
+        assert_eq!(differ(a, a).verdict, Verdict::Same);
     }
 
     #[test]
     fn small_steps_count_within_a_run_only() {
         let (a, b) = ([1.0, 1.001, 0.999, 1.0, 1.002], [1.07, 1.071, 1.069, 1.07, 1.072]);
-        assert_eq!(differ(&a, &b).verdict, Verdict::Same);
-        assert_eq!(differ_within(&a, &b, &Limits::ONE_RUN).verdict, Verdict::More);
+        assert_eq!(differ(five(&a), five(&b)).verdict, Verdict::Same);
+        assert_eq!(differ_within(five(&a), five(&b), &Limits::ONE_RUN).verdict, Verdict::More);
     }
 
     #[test]
     fn nearly_nothing_is_nearly_nothing() {
         let (a, b) = ([0.0, 0.0, 0.01, 0.0, 0.0], [0.3, 0.4, 0.3, 0.4, 0.3]);
+        let hundredfold = b.map(|x| x * 100.0);
+        let (a, b) = (five(&a), five(&b));
         let percent = Limits::TWO_RUNS.of_unit("%");
-        assert_eq!(differ_within(&a, &b, &percent).verdict, Verdict::Same);
-        assert_eq!(differ_within(&a, &b.map(|x| x * 100.0), &percent).verdict, Verdict::More);
-        assert_eq!(differ(&a, &b).verdict, Verdict::More);
-        assert_eq!(differ(&a, &b).ratio, None);
-        assert_eq!(differ(&[0.0; 6], &[0.0; 6]).verdict, Verdict::Same);
+        assert_eq!(differ_within(a, b, &percent).verdict, Verdict::Same);
+        assert_eq!(differ_within(a, five(&hundredfold), &percent).verdict, Verdict::More);
+        assert_eq!(differ(a, b).verdict, Verdict::More);
+        assert_eq!(differ(a, b).ratio, None);
+        assert_eq!(differ(five(&[0.0; 5]), five(&[0.0; 5])).verdict, Verdict::Same);
     }
 
     #[test]
@@ -222,8 +262,23 @@ mod tests {
         for (a, b) in
             [(&[][..], &[][..]), (&[1.0], &[9.0]), (&[f64::NAN; 9], &[1.0; 9]), (&[1.0; 4], &[9.0; 9])]
         {
-            assert_eq!(differ(a, b).verdict, Verdict::Unknown, "{a:?} {b:?}");
+            assert_eq!(differ(a.into(), b.into()).verdict, Verdict::Unknown, "{a:?} {b:?}");
         }
-        assert_eq!(differ(&[1.0], &[9.0]).ratio, Some(9.0));
+        assert_eq!(differ([1.0][..].into(), [9.0][..].into()).ratio, Some(9.0));
+    }
+
+    #[test]
+    fn many_samples_of_few_processes_say_nothing() {
+        let (a, b) = ([1.0; 20], [9.0; 20]);
+        for (counts, verdict) in [
+            (&[20][..], Verdict::Unknown),
+            (&[5; 4], Verdict::Unknown),
+            (&[4; 5], Verdict::More),
+            (&[16, 1, 1, 1, 1, 0], Verdict::More),
+        ] {
+            let (a, b) = (ByProcess::new(&a, counts), ByProcess::new(&b, counts));
+            assert_eq!(differ(a, b).verdict, verdict, "{counts:?}");
+            assert_eq!(differ(a, a).verdict, Verdict::Same);
+        }
     }
 }

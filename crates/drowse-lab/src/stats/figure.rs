@@ -25,8 +25,14 @@ impl Scale {
             let (name, in_ns) = if size == 0.0 { (unit, nanos) } else { (name, in_ns) };
             return Self { factor: in_ns / nanos, unit: if name == "us" { "µs" } else { name }.to_string() };
         }
-        if unit == "%" {
-            return Self { factor: 1.0, unit: "%".to_string() };
+        // Neither a thousand percent nor a thousand times as fast is read better with a prefix.
+        if unit == "%" || unit == "x" {
+            return Self { factor: 1.0, unit: unit.to_string() };
+        }
+        // Millions already: what they are scaled to replaces the prefix.
+        if let Some(plain) = unit.strip_prefix('M').filter(|plain| plain.starts_with('/')) {
+            let plain = Self::of(value * 1e6, plain);
+            return Self { factor: plain.factor / 1e6, unit: plain.unit.replace(' ', "") };
         }
         let prefixes = [("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)];
         let (prefix, factor) =
@@ -57,7 +63,11 @@ impl Scale {
     /// This text and the unit.
     #[must_use]
     pub fn with_unit(&self, text: String) -> String {
-        if self.unit.is_empty() { text } else { format!("{text} {}", self.unit) }
+        match self.unit.as_str() {
+            // As ratios are written.
+            "" | "x" => text + &self.unit,
+            unit => format!("{text} {unit}"),
+        }
     }
 }
 
@@ -154,6 +164,12 @@ mod tests {
         assert_eq!(figure(0.314, "%"), "0.31 %");
         assert_eq!(figure(0.004, "%"), "0 %");
         assert_eq!(figure(3.2, ""), "3.20");
+        assert_eq!(figure(1.94, "x"), "1.94x");
+        assert_eq!(figure(1_940.0, "x"), "1940x");
+        assert_eq!(figure(12.3, "M/s"), "12.3 M/s");
+        assert_eq!(figure(0.041, "M/s"), "41.0 k/s");
+        assert_eq!(figure(2_100.0, "M/s"), "2.10 G/s");
+        assert_eq!(figure(51.0, "/s"), "51.0 /s");
         assert_eq!(figure(15_000.0, ""), "15.0 k");
     }
 

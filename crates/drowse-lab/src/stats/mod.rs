@@ -4,12 +4,15 @@
 //! place in them; [`Summary::count`] tells how many samples did count.
 
 mod bootstrap;
+mod by_process;
 mod differ;
+mod few;
 mod figure;
 mod order;
 mod random;
 
 pub use bootstrap::{Interval, median_interval, ratio_interval};
+pub use by_process::ByProcess;
 pub use differ::{Difference, Limits, Verdict, differ, differ_within};
 pub use figure::{Scale, figure, number, range, ratio};
 pub use order::{Summary, median, quantile};

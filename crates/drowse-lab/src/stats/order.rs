@@ -1,6 +1,7 @@
 //! Samples in order.
 
 use super::bootstrap::{Interval, median_interval};
+use super::by_process::ByProcess;
 
 /// The samples that are numbers, smallest first.
 pub(super) fn sorted(samples: &[f64]) -> Vec<f64> {
@@ -35,6 +36,8 @@ pub fn median(samples: &[f64]) -> Option<f64> {
 pub struct Summary {
     /// How many samples counted.
     pub count: usize,
+    /// How many processes they are from.
+    pub processes: usize,
     /// The middle one.
     pub median: f64,
     /// Where the median may be, with a confidence of 95 %.
@@ -48,13 +51,15 @@ pub struct Summary {
 impl Summary {
     /// The summary of these samples; none if there are none.
     #[must_use]
-    pub fn of(samples: &[f64]) -> Option<Self> {
-        let sorted = sorted(samples);
+    pub fn of<'a>(samples: impl Into<ByProcess<'a>>) -> Option<Self> {
+        let samples = samples.into();
+        let sorted = sorted(samples.samples());
         let (&min, &max) = (sorted.first()?, sorted.last()?);
         Some(Self {
             count: sorted.len(),
+            processes: samples.sorted().len(),
             median: quantile_of_sorted(&sorted, 0.5)?,
-            interval: median_interval(&sorted, 0.95)?,
+            interval: median_interval(samples, 0.95)?,
             min,
             max,
         })
@@ -77,7 +82,7 @@ mod tests {
     fn what_is_no_number_does_not_count() {
         assert_eq!(median(&[f64::NAN, 1.0, f64::INFINITY, 3.0]), Some(2.0));
         assert_eq!(median(&[f64::NAN]), None);
-        assert_eq!(Summary::of(&[f64::NAN, 5.0]).unwrap().count, 1);
+        assert_eq!(Summary::of(&[f64::NAN, 5.0][..]).unwrap().count, 1);
     }
 
     #[test]
@@ -91,8 +96,8 @@ mod tests {
 
     #[test]
     fn a_summary_keeps_the_outliers() {
-        let summary = Summary::of(&[1.0, 1.1, 0.9, 50.0]).unwrap();
+        let summary = Summary::of(&[1.0, 1.1, 0.9, 50.0][..]).unwrap();
         assert_eq!((summary.count, summary.min, summary.max), (4, 0.9, 50.0));
-        assert!(Summary::of(&[]).is_none());
+        assert!(Summary::of(&[][..]).is_none());
     }
 }

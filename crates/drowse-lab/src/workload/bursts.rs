@@ -20,7 +20,7 @@ const TICKS: usize = size(4, 1);
 
 impl Workload for Bursts {
     const NAME: &'static str = "bursts";
-    const ABOUT: &'static str = "ticks of 12 bursts of 36 jobs of 1 us, 200 us of serial work after each burst and 3 ms of rest after each tick; \
+    const ABOUT: &'static str = "ticks of 12 bursts of 36 jobs of 1 µs, 200 µs of serial work after each burst and 3 ms of rest after each tick; \
         the pool is entered for each burst, or once a tick";
     const MEASURES: &'static [MeasureSpec] = &[
         MeasureSpec::less("cpu", "CPU time a tick, entering for each burst", "ms"),
@@ -35,25 +35,27 @@ impl Workload for Bursts {
         let tick = Tick { job: Work::micros(1), between: Work::micros(200) };
         let expected = tick.whole(&mut Serial);
         warm_up(pool);
-        let mut result: Samples =
-            Self::MEASURES.iter().map(|measure| (measure.name.to_owned(), Vec::new())).collect();
-        let mut stretch = |cpu: &str, length: &str, one: &dyn Fn() -> u64| {
+        let stretch = |one: &dyn Fn() -> u64| {
             let meter = UsageMeter::start();
+            let mut lengths = Vec::new();
             for _ in 0..TICKS {
                 let (seconds, total) = Budget::seconds(one);
                 assert_eq!(total, expected, "the sum of a tick");
-                result.entry(length.to_owned()).or_default().push(seconds * 1e3);
+                lengths.push(seconds * 1e3);
                 thread::sleep(REST);
             }
-            let spent = meter.read().cpu.as_secs_f64() * 1e3 / TICKS as f64;
-            result.entry(cpu.to_owned()).or_default().push(spent);
+            (meter.read().cpu.as_secs_f64() * 1e3 / TICKS as f64, lengths)
         };
         let each = || (0..BURSTS).map(|_| pool.run(|fork| tick.burst(fork)) ^ tick.serial()).sum();
         let once = || pool.run(|fork| tick.whole(fork));
-        budget.rounds(|| {
-            stretch("cpu", "tick", &each);
-            stretch("cpu_once", "tick_once", &once);
-        });
+        let mut result = Samples::new();
+        let mut add = |name: &str, values: &[f64]| result.entry(name.to_owned()).or_default().extend(values);
+        for [(cpu, lengths), (cpu_once, lengths_once)] in budget.rounds(|| [stretch(&each), stretch(&once)]) {
+            add("cpu", &[cpu]);
+            add("tick", &lengths);
+            add("cpu_once", &[cpu_once]);
+            add("tick_once", &lengths_once);
+        }
         Ok(result)
     }
 }

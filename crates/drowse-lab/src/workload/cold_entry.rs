@@ -15,7 +15,7 @@ const ITEMS: usize = 16;
 impl Workload for ColdEntry {
     const NAME: &'static str = "cold_entry";
     const ABOUT: &'static str =
-        "from outside, into a pool that sleeps: nothing, and a loop over 16 items of 0.3 us; there and back";
+        "from outside, into a pool that sleeps: nothing, and a loop over 16 items of 0.3 µs; there and back";
     const MEASURES: &'static [MeasureSpec] = &[
         MeasureSpec::less("empty", "time to run nothing", "us"),
         MeasureSpec::less("loop", "time of the loop", "us"),
@@ -23,6 +23,7 @@ impl Workload for ColdEntry {
 
     // A contender that does not fork enters all the same, and goes through the loop by plain calls.
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
+        pool.can_enter()?;
         let work = Work::of(Duration::from_nanos(300));
         let item = |seed| work.run(seed as u64);
         let expected = sum(&mut Serial, 0..ITEMS, &item);

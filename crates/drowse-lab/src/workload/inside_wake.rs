@@ -20,7 +20,7 @@ impl Workload for InsideWake {
     const ABOUT: &'static str =
         "one thread forks while the others sleep: until another has started the other half, 1 ms at most";
     const MEASURES: &'static [MeasureSpec] =
-        &[MeasureSpec::less("start", "time from the fork to the other half's start (1,000 if later)", "us")];
+        &[MeasureSpec::less("start", "time from the fork to the other half's start (1 ms if later)", "us")];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
         pool.can_fork()?;
@@ -37,9 +37,6 @@ impl Workload for InsideWake {
                 until_start(fork, look)
             })
         });
-        if rounds.iter().all(Option::is_none) {
-            return Err("never started within 1 ms".to_owned());
-        }
         let time = |start: Option<Duration>| start.unwrap_or(PATIENCE).as_secs_f64() * 1e6;
         Ok(samples("start", rounds.into_iter().map(time).collect()))
     }

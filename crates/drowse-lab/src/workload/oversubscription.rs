@@ -13,7 +13,7 @@ pub struct Oversubscription;
 
 impl Workload for Oversubscription {
     const NAME: &'static str = "oversubscription";
-    const ABOUT: &'static str = "a leaning tree of 10,000 leaves of 1 us, and a sort of 400,000 numbers, in pools wider than the machine";
+    const ABOUT: &'static str = "a leaning tree of 10,000 leaves of 1 µs, and a sort of 400,000 numbers, in pools wider than the machine";
     const MEASURES: &'static [MeasureSpec] = &[
         MeasureSpec::less("tree", "time of the tree", "ms"),
         MeasureSpec::less("sort", "time of the sort", "ms"),

@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 impl Workload for RampUp {
     const NAME: &'static str = "ramp_up";
     const ABOUT: &'static str =
-        "64 jobs of 100 us given to a pool that sleeps: from the start of the first to the start of the last";
+        "64 jobs of 100 µs given to a pool that sleeps: from the start of the first to the start of the last";
     const MEASURES: &'static [MeasureSpec] =
         &[MeasureSpec::less("spread", "time from the first start to the last", "us")];
     const WIDTHS: &'static [usize] = &[8, 32];

@@ -11,10 +11,10 @@ pub struct Skewed;
 
 impl Workload for Skewed {
     const NAME: &'static str = "skewed";
-    const ABOUT: &'static str = "10 ms of work on a tree that puts an eighth to the left of each fork: 100 leaves of 100 us, or 10,000 of 1 us";
+    const ABOUT: &'static str = "10 ms of work on a tree that puts an eighth to the left of each fork: 100 leaves of 100 µs, or 10,000 of 1 µs";
     const MEASURES: &'static [MeasureSpec] = &[
-        MeasureSpec::more("coarse", "speed-up over plain calls, leaves of 100 us", "x"),
-        MeasureSpec::more("fine", "speed-up over plain calls, leaves of 1 us", "x"),
+        MeasureSpec::more("coarse", "speed-up over plain calls, leaves of 100 µs", "x"),
+        MeasureSpec::more("fine", "speed-up over plain calls, leaves of 1 µs", "x"),
     ];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {

@@ -14,7 +14,7 @@ pub struct Ticks;
 
 const PERIOD: Duration = Duration::from_millis(1);
 /// The length of one sample of CPU time.
-const STRETCH: Duration = Duration::from_millis(size(200, 20) as u64);
+const STRETCH: Duration = Duration::from_millis(size(50, 20) as u64);
 
 impl Workload for Ticks {
     const NAME: &'static str = "ticks";
@@ -27,9 +27,8 @@ impl Workload for Ticks {
     const WIDTHS: &'static [usize] = &[8, 32];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
-        let (started, starts) = channel();
-        let mut result = Samples::from([("cpu".to_owned(), Vec::new()), ("start".to_owned(), Vec::new())]);
-        let cpu = budget.rounds(|| -> Result<f64, String> {
+        let round = || -> Result<(f64, Vec<f64>), String> {
+            let (started, starts) = channel();
             let meter = UsageMeter::start();
             let begin = Instant::now();
             let mut next = begin;
@@ -39,11 +38,12 @@ impl Workload for Ticks {
                 let (started, spawned) = (started.clone(), Instant::now());
                 pool.spawn(Box::new(move || _ = started.send(spawned.elapsed())))?;
             }
-            Ok(meter.read().cpu_percent())
-        });
-        drop(started);
-        result.insert("cpu".to_owned(), cpu.into_iter().collect::<Result<_, _>>()?);
-        result.insert("start".to_owned(), starts.iter().map(|time| time.as_secs_f64() * 1e6).collect());
-        Ok(result)
+            let cpu = meter.read().cpu_percent();
+            drop(started);
+            Ok((cpu, starts.iter().map(|time: Duration| time.as_secs_f64() * 1e6).collect()))
+        };
+        let rounds = budget.rounds(round).into_iter().collect::<Result<Vec<_>, _>>()?;
+        let (cpu, starts): (Vec<f64>, Vec<Vec<f64>>) = rounds.into_iter().unzip();
+        Ok(Samples::from([("cpu".to_owned(), cpu), ("start".to_owned(), starts.concat())]))
     }
 }
