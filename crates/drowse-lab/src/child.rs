@@ -1,6 +1,6 @@
 //! One cell of the table, in a process of its own.
 
-use crate::contender::{self, Pool};
+use crate::contender::{self, Pool, Reason};
 use crate::measure::{Budget, UsageMeter};
 use crate::schema::{Figures, Outcome};
 use crate::workload::{self, Workload};
@@ -25,6 +25,31 @@ pub fn run(order: &Order) -> Option<Outcome> {
     workload::visit(&order.workload, WithWorkload(order))?
 }
 
+/// Why this contender cannot do this workload, as far as that is known without running it.
+pub fn cannot(workload: &str, contender: &str) -> Option<Reason> {
+    workload::visit(workload, Asked(contender))?
+}
+
+struct Asked<'a>(&'a str);
+
+impl workload::Visitor for Asked<'_> {
+    type Output = Option<Reason>;
+
+    fn visit<W: Workload>(self) -> Option<Reason> {
+        contender::visit(self.0, AskedBoth::<W>(std::marker::PhantomData))?.err()
+    }
+}
+
+struct AskedBoth<W>(std::marker::PhantomData<W>);
+
+impl<W: Workload> contender::Visitor for AskedBoth<W> {
+    type Output = Result<(), Reason>;
+
+    fn visit<P: Pool>(self) -> Result<(), Reason> {
+        W::can::<P>()
+    }
+}
+
 struct WithWorkload<'a>(&'a Order);
 
 impl workload::Visitor for WithWorkload<'_> {
@@ -46,6 +71,7 @@ impl<W: Workload> contender::Visitor for WithBoth<'_, W> {
 }
 
 fn measure<W: Workload, P: Pool>(order: &Order) -> Result<Outcome, String> {
+    W::can::<P>()?;
     let pool = P::new(order.threads)?;
     let meter = UsageMeter::start();
     let run = AssertUnwindSafe(|| W::run(&pool, Budget::of(order.time)));

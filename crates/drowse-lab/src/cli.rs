@@ -4,8 +4,10 @@ use crate::contender;
 use crate::runner::external;
 use crate::workload;
 use clap::builder::PossibleValuesParser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand};
 use drowse::SleepProtocol;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -40,6 +42,28 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Option<Command>,
+}
+
+impl Cli {
+    /// Reads a command line, which begins with the program's name.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be understood, or if it asks for help. Options without their command get a tip.
+    pub fn read(args: &[OsString]) -> Result<Self, clap::Error> {
+        Self::try_parse_from(args).map_err(|mut error| {
+            if let (ErrorKind::UnknownArgument, Some((name, rest))) = (error.kind(), args.split_first()) {
+                let compare = OsString::from("compare");
+                let meant = || [name, &compare].into_iter().chain(rest);
+                if Self::try_parse_from(meant()).is_ok() {
+                    let words: Vec<_> = meant().skip(1).map(|word| word.to_string_lossy()).collect();
+                    let tip = format!("these are options of a command: drowse-lab {}", words.join(" "));
+                    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+                }
+            }
+            error
+        })
+    }
 }
 
 /// What to do.
@@ -123,7 +147,7 @@ pub struct CompareArgs {
     /// How long to wait for a process [default: 30 s, and ten times as long as it measures].
     #[arg(long, value_parser = time)]
     pub timeout: Option<Duration>,
-    /// Where to leave report.html and results.json.
+    /// Where to leave report.html and results.json. Results that are there become results.previous.json.
     #[arg(long, short, default_value = "target/drowse-lab")]
     pub out: PathBuf,
     /// Prints the results as JSON instead of the table.

@@ -116,6 +116,18 @@ impl Plan {
         Self { name, places: vec![place], rounds: 1, time, total: None, patience: Self::patience(time) }
     }
 
+    /// The same with so many processes a cell, however long that takes.
+    pub fn with_rounds(self, rounds: usize) -> Self {
+        Self { name: format!("{} --rounds {rounds}", self.name), rounds, total: None, ..self }
+    }
+
+    /// The same with processes that measure for so long.
+    pub fn with_time(self, time: Duration) -> Self {
+        // As the command line takes it.
+        let text = format!("{time:?}").replace('µ', "u");
+        Self { name: format!("{} --time {text}", self.name), time, patience: Self::patience(time), ..self }
+    }
+
     fn patience(time: Duration) -> Duration {
         PATIENCE + time * 10
     }
@@ -209,6 +221,18 @@ mod tests {
         let asked = Selection { threads: vec![3], ..only("fib", "drowse") };
         assert_eq!(widths(&Plan::full(&asked, 2)), [3]);
         assert_eq!(Plan::full(&asked, 2).name, "full --workload fib --contender drowse --threads 3");
+    }
+
+    #[test]
+    fn what_was_asked_for_is_in_the_name() {
+        let plan =
+            Plan::quick(&only("ticks", "drowse"), 2).with_rounds(2).with_time(Duration::from_millis(50));
+        assert_eq!(plan.name, "quick --workload ticks --contender drowse --rounds 2 --time 50ms");
+        assert_eq!((plan.rounds, plan.time, plan.total), (2, Duration::from_millis(50), None));
+        let plan = Plan::full(&Selection::default(), 2).with_time(Duration::from_micros(1_500));
+        assert_eq!(plan.name, "full --time 1.5ms");
+        assert_eq!(plan.patience, Plan::patience(plan.time));
+        assert_eq!(plan.with_time(Duration::from_micros(20)).name, "full --time 1.5ms --time 20us");
     }
 
     #[test]

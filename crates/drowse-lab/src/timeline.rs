@@ -19,10 +19,11 @@ impl From<&TraceRecord> for Event {
     }
 }
 
-/// The stretch of this length in which most happens: around the record in the middle.
-pub fn window(records: &[TraceRecord], length: Duration) -> Range<Duration> {
-    let Some(middle) = records.get(records.len() / 2) else { return Duration::ZERO..length };
-    let start = middle.at.saturating_sub(length / 2);
+/// The stretch of this length in which most happens, after the warm-up: around the record in the middle.
+pub fn window(records: &[TraceRecord], warm: Duration, length: Duration) -> Range<Duration> {
+    let records = &records[records.partition_point(|record| record.at < warm)..];
+    let middle = records.get(records.len() / 2).map_or(warm, |record| record.at);
+    let start = middle.saturating_sub(length / 2).max(warm);
     start..start + length
 }
 
@@ -279,7 +280,10 @@ mod tests {
     #[test]
     fn nothing_recorded_is_an_active_pool() {
         assert_eq!(spans(&[], 2, 0, 7), [row(1, "active", 0.0, 7.0), row(2, "active", 0.0, 7.0)]);
-        assert_eq!(window(&[], Duration::from_micros(7)), Duration::ZERO..Duration::from_micros(7));
+        assert_eq!(
+            window(&[], Duration::ZERO, Duration::from_micros(7)),
+            Duration::ZERO..Duration::from_micros(7)
+        );
         let whole = timeline(&[], Duration::ZERO..Duration::from_micros(7), 2, "ticks", "jec");
         assert_eq!((whole.title.as_str(), whole.length_us), ("ticks on jec", 7.0));
         assert_eq!(whole.rows, ["outside", "worker 0", "worker 1"]);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Ran, Scratch, lab};
+use common::{Ran, Scratch, lab, lab_into};
 use serde_json::Value;
 
 /// Short, so that these tests are.
@@ -23,6 +23,7 @@ fn list_names_everything() {
     for word in ["fib", "time a call (ns; less is better)", "drowse-sleepy", "rayon-on-drowse", "jec"] {
         assert!(text.contains(word), "{word} in {text}");
     }
+    assert!(text.contains("(µs; ") && !text.contains("(us; "), "{text}");
     let value: Value = serde_json::from_str(&lab(&["list", "--json"]).went_well()).unwrap();
     let fib =
         value["workloads"].as_array().unwrap().iter().find(|workload| workload["name"] == "fib").unwrap();
@@ -75,7 +76,7 @@ fn run_says_why_there_is_no_figure() {
 
 #[test]
 fn what_is_wrong_is_answered_with_what_is_right() {
-    let wrong: [(&[&str], &[&str]); 8] = [
+    let wrong: [(&[&str], &[&str]); 10] = [
         (&["run", "--workload", "fob"], &["fib", "ticks", "tree_sum"]),
         (&["run", "-w", "fib", "-c", "ryon"], &["rayon", "chili", "drowse-sleepy"]),
         (&["run", "-w", "fib", "-p", "jac"], &["jec", "counters", "sleepy"]),
@@ -84,6 +85,8 @@ fn what_is_wrong_is_answered_with_what_is_right() {
         (&["compare", "--quick", "--full"], &["--quick", "--full"]),
         (&["trace"], &["--workload"]),
         (&["dance"], &["unrecognized subcommand"]),
+        (&["--rounds", "5"], &["tip: ", "drowse-lab compare --rounds 5"]),
+        (&["-w", "fib", "--full"], &["tip: ", "drowse-lab compare -w fib --full"]),
     ];
     for (args, words) in wrong {
         let told = lab(args).ended_with(2);
@@ -101,6 +104,9 @@ fn a_comparison_leaves_a_page_and_results_that_are_read_back() {
 
     let value: Value = serde_json::from_str(&scratch.read("results.json")).unwrap();
     assert_eq!(value["format"], "drowse-lab/2");
+    let plan =
+        "quick --workload fib --contender serial --contender channel --threads 2 --rounds 2 --time 1ms";
+    assert_eq!(value["plan"], plan);
     assert_eq!(value["cells"].as_array().unwrap().len(), 2);
     let serial = &value["cells"][0]["outcome"]["figures"];
     assert_eq!(serial["cpu_percent"].as_array().unwrap().len(), 2, "a process a round");
@@ -114,9 +120,25 @@ fn a_comparison_leaves_a_page_and_results_that_are_read_back() {
     let again = scratch.path("again/page.html");
     let text = lab(&["report", &results, "--out", &again]).went_well();
     assert!(text.contains("fib") && text.contains(&again), "{text}");
+    assert!(text.contains("\nNote: load before each round: "), "{text}");
     assert_eq!(scratch.read("again/page.html"), scratch.read("report.html"), "the same page");
     let told = lab(&["report", &results, "--out", &results]).ended_with(2);
     assert!(told.contains("overwrite"), "{told}");
+}
+
+#[test]
+fn the_results_before_these_are_kept() {
+    let scratch = Scratch::new("previous");
+    let text = compare(&scratch).went_well();
+    assert!(!text.contains("The results before these"), "{text}");
+    for _ in 0..2 {
+        let first = scratch.read("results.json");
+        let text = compare(&scratch).went_well();
+        let previous = scratch.path("results.previous.json");
+        assert!(text.contains(&format!("The results before these: {previous}")), "{text}");
+        assert_eq!(scratch.read("results.previous.json"), first);
+        assert_ne!(scratch.read("results.json"), first);
+    }
 }
 
 #[test]
@@ -168,7 +190,7 @@ fn two_runs_of_few_processes_are_not_said_to_differ() {
     let line =
         "unsure  fib on serial, 2 threads: time a call (3.00x): 100 ns to 300 ns: too few runs to tell";
     assert!(text.contains(line), "{text}");
-    assert!(text.contains("compare --rounds 5") && text.contains("Nothing moved beyond noise"), "{text}");
+    assert!(text.contains("compare --rounds 5") && text.contains("Nothing can be judged"), "{text}");
     assert!(!lab(&["diff", &steady, &steady]).went_well().contains("unsure"));
     let value: Value = serde_json::from_str(&lab(&["diff", &steady, &slow, "--json"]).went_well()).unwrap();
     assert_eq!(value["moves"][0]["better"], Value::Null);
@@ -236,12 +258,14 @@ fn broken_and_foreign_files_get_a_clear_answer() {
     let foreign = scratch.write("foreign.json", "{\"name\": \"somebody else's\"}");
     let newer = scratch.write("newer.json", &whole.replace("drowse-lab/2", "drowse-lab/999"));
     let text = scratch.write("text.json", "no JSON at all");
+    let empty = scratch.write("empty.json", "");
     let nowhere = scratch.path("nowhere.json");
     let cases = [
         (&half, "ends in the middle"),
         (&foreign, "no results file of drowse-lab"),
         (&newer, "drowse-lab/999"),
         (&text, "not JSON"),
+        (&empty, "is empty"),
         (&nowhere, "cannot read"),
     ];
     for (file, word) in cases {
@@ -260,4 +284,14 @@ fn a_place_that_cannot_be_written_to() {
     let (results, file) = (scratch.path("results.json"), scratch.write("file", "in the way"));
     let told = lab(&["report", &results, "--out", &format!("{file}/page.html")]).ended_with(2);
     assert!(told.contains("cannot write"), "{told}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_printed_is_told() {
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    for args in [&["list"][..], &["list", "--json"]] {
+        let told = lab_into(full(), args).ended_with(2);
+        assert!(told.contains("cannot write to standard output: "), "{told}");
+    }
 }

@@ -78,7 +78,10 @@ fn each_protocol_has_its_file_and_they_keep_to_the_rules() {
             assert!(trace.contains(word), "{word} on {protocol}");
         }
     }
-    assert!(scratch.read("trace-ticks.html").contains("<html"));
+    let page = scratch.read("trace-ticks.html");
+    for words in ["<html", "<b>protocol sleepy</b>", "<span>trace --workload ticks --threads 4, "] {
+        assert!(page.contains(words), "{words}");
+    }
     let results = drowse_lab::report::read(scratch.path("trace-ticks.results.json")).unwrap();
     let wakes: BTreeMap<_, _> = results
         .timelines
@@ -89,6 +92,7 @@ fn each_protocol_has_its_file_and_they_keep_to_the_rules() {
         })
         .collect();
     assert_eq!(wakes.len(), 3);
+    assert!(results.seconds > 0.5, "three times as long as a workload runs: {}", results.seconds);
     // How many they are depends on what else the machine does.
     assert!(wakes.values().all(|&wakes| wakes > 0), "{wakes:?}");
 }
@@ -101,6 +105,20 @@ fn one_protocol_alone() {
     let text = lab(&args).went_well();
     assert!(text.contains("fib on jec") && !text.contains("sleepy"), "{text}");
     check(&scratch.read("trace-fib-jec.json"));
+}
+
+#[test]
+fn an_idle_pool_does_nothing() {
+    let scratch = Scratch::new("trace-idle");
+    let text =
+        lab(&["trace", "--workload", "idle", "--threads", "4", "--out", &scratch.path("")]).went_well();
+    assert_eq!(text.matches("  0 wake-ups and 0 steals within 10.0 ms").count(), 3, "{text}");
+    let results = drowse_lab::report::read(scratch.path("trace-idle.results.json")).unwrap();
+    for timeline in &results.timelines {
+        // How soon they all sleep depends on what else the machine does.
+        assert!(timeline.spans.iter().all(|span| span.state != "job"), "{timeline:?}");
+        check(&scratch.read(&format!("trace-idle-{}.json", timeline.protocol)));
+    }
 }
 
 #[test]

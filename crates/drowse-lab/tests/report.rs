@@ -77,6 +77,40 @@ fn without_a_loss_the_findings_say_so() {
     }
     let findings = report::findings(&results);
     assert!(findings[0].contains("busy") && findings[1].contains("busy"), "{findings:?}");
+    assert!(findings[1].starts_with("No loss: none that can be told from noise, in "), "{findings:?}");
+}
+
+#[test]
+fn a_loss_by_a_lesser_measure_is_a_loss() {
+    let mut results = fixtures::results();
+    results.cells.retain(|cell| cell.workload == "ticks");
+    results.cells.iter_mut().for_each(|cell| {
+        if let ("drowse", Outcome::Figures(figures)) = (&*cell.contender, &mut cell.outcome) {
+            figures.samples.get_mut("p90").unwrap().iter_mut().for_each(|sample| *sample *= 100.0);
+        }
+    });
+    let findings = report::findings(&results);
+    assert!(
+        findings.iter().any(|f| f.starts_with("Largest loss: ticks, 4 threads, latency, p90")),
+        "{findings:?}"
+    );
+}
+
+#[test]
+fn too_few_processes_are_nothing_to_judge_by() {
+    let mut results = fixtures::results();
+    for cell in &mut results.cells {
+        if let Outcome::Figures(figures) = &mut cell.outcome {
+            for samples in figures.samples.values_mut() {
+                samples.truncate(10);
+            }
+            figures.counts.values_mut().for_each(|counts| *counts = vec![5, 5]);
+            figures.cpu_percent.truncate(2);
+            figures.switches.truncate(2);
+        }
+    }
+    let findings = report::findings(&results);
+    assert!(findings[0].starts_with("Nothing to judge by: 2 processes a cell"), "{findings:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! How long a worker searches before it sleeps.
 
-use drowse_sync::core_count;
+use drowse_sync::has_several_cores;
 
 /// How long an idle worker searches before it gets sleepy, and how long it stays so before it sleeps.
 ///
@@ -58,7 +58,7 @@ impl Default for Policy {
             };
         }
         // Where there is one processor, whoever keeps watch keeps others from bringing work.
-        let rounds_on_watch = if core_count() > 1 { 150 } else { 0 };
+        let rounds_on_watch = if has_several_cores() { 150 } else { 0 };
         Self { rounds_until_sleepy: 24, rounds_while_sleepy: 1, rounds_on_watch, spins_per_round: 2 }
     }
 }

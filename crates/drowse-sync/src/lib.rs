@@ -31,7 +31,7 @@ mod seed;
 mod wait_word;
 
 pub use backend::{Arc, Condvar, Mutex, MutexGuard, OnceLock, atomic, cell, hint, thread};
-pub use cores::core_count;
+pub use cores::{core_count, has_several_cores};
 pub use fence::{full_fence, heavy_fence, light_fence, prepare_fences};
 pub use meter::{Counter, Stopwatch};
 pub use padded::CachePadded;

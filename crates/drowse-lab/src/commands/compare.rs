@@ -1,13 +1,15 @@
 //! `compare`: a table, a page, and the results.
 
 use super::trace::{WIDTH, traced};
-use super::{End, Misuse, say, say_json, to_text, write};
+use super::{End, Misuse, conclude, say, say_json, to_text, write};
 use crate::cli::CompareArgs;
 use crate::plan::{Plan, Selection};
 use crate::runner::{self, Progress, external};
-use crate::schema::{Results, Timeline};
+use crate::schema::Timeline;
 use crate::{host, report};
 use drowse::SleepProtocol;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// What the pictures of a comparison show.
 const PICTURED: &str = "ticks";
@@ -29,13 +31,27 @@ pub(super) fn compare(args: &CompareArgs) -> Result<End, Misuse> {
     }
     let (page, results) = (args.out.join("report.html"), args.out.join("results.json"));
     write(&page, &report::html(&done.results))?;
+    let previous = put_aside(&results)?;
     write(&results, &to_text(&done.results)?)?;
     if !args.json {
-        say(closing(&done.results));
+        conclude(&done.results);
         say(format!("\nPage:    {}\nResults: {}", page.display(), results.display()));
+        if let Some(previous) = previous {
+            say(format!("The results before these: {}", previous.display()));
+        }
     }
     done.failures.iter().for_each(|failure| eprintln!("failed: {failure}"));
     Ok(if done.failures.is_empty() { End::Well } else { End::Amiss })
+}
+
+/// Gives the results that are there another name, so that they are not overwritten. Which, if there were any.
+fn put_aside(results: &Path) -> Result<Option<PathBuf>, Misuse> {
+    let previous = results.with_extension("previous.json");
+    match fs::rename(results, &previous) {
+        Ok(()) => Ok(Some(previous)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Misuse(format!("cannot rename {}: {error}", results.display()))),
+    }
 }
 
 fn selection(args: &CompareArgs) -> Selection {
@@ -59,12 +75,13 @@ fn plan(args: &CompareArgs) -> Plan {
     let selection = selection(args);
     let cpus = host::cpus();
     let mut plan = if args.full { Plan::full(&selection, cpus) } else { Plan::quick(&selection, cpus) };
-    plan.rounds = args.rounds.map_or(plan.rounds, usize::from);
-    plan.time = args.time.unwrap_or(plan.time);
-    plan.patience = args.timeout.unwrap_or(plan.patience);
-    if args.rounds.is_some() {
-        plan.total = None;
+    if let Some(rounds) = args.rounds {
+        plan = plan.with_rounds(rounds.into());
     }
+    if let Some(time) = args.time {
+        plan = plan.with_time(time);
+    }
+    plan.patience = args.timeout.unwrap_or(plan.patience);
     plan
 }
 
@@ -77,13 +94,4 @@ fn pictures(plan: &Plan) -> (Vec<Timeline>, Option<String>) {
         Ok(traced) => (traced.into_iter().map(|traced| traced.timeline).collect(), None),
         Err(reason) => (Vec::new(), Some(format!("there are no timelines: {reason}"))),
     }
-}
-
-fn closing(results: &Results) -> String {
-    let mut text = String::new();
-    for (number, finding) in report::findings(results).iter().enumerate() {
-        text.push_str(&format!("\n{}. {finding}", number + 1));
-    }
-    results.notes.iter().for_each(|note| text.push_str(&format!("\nNote: {note}.")));
-    text
 }

@@ -35,6 +35,8 @@ struct Comparison {
     moves: Vec<Move>,
     /// How many figures both runs have.
     compared: usize,
+    /// How many of them come from enough processes on both sides to say that they moved.
+    judged: usize,
     /// What a reader should know before believing it.
     notes: Vec<String>,
 }
@@ -104,6 +106,7 @@ fn compare_cells(old: &Cell, new: &Cell, measures: &[Measure], all: &mut Compari
                     continue;
                 };
                 all.compared += 1;
+                all.judged += usize::from(a.processes().min(b.processes()) >= Limits::TWO_RUNS.processes);
                 let difference = differ_within(a, b, &Limits::TWO_RUNS.of_unit(&measure.unit));
                 if difference.verdict == Verdict::Same {
                     continue;
@@ -177,13 +180,24 @@ fn as_text(comparison: &Comparison) -> String {
     if few > 0 {
         let least = Limits::TWO_RUNS.processes;
         lines.push(format!(
-            "Note: {few} differ, but have fewer than {least} processes on a side, which differ so by chance; measure both again \
-             with `compare --rounds {least}`, or `compare --full`."
+            "Note: {} with fewer than {least} processes on a side, where chance alone may do that; measure both again with \
+             `compare --rounds {least}`, or `compare --full`.",
+            if few == 1 { "1 figure differs, but".to_owned() } else { format!("{few} figures differ, but") }
         ));
     }
     let count = |better| comparison.moves.iter().filter(|moved| moved.better == Some(better)).count();
     let (better, worse) = (count(true), count(false));
     lines.push(match better + worse {
+        0 if comparison.judged == 0 => format!(
+            "Nothing can be judged: each of the {} figures has fewer than {} processes on a side.",
+            comparison.compared,
+            Limits::TWO_RUNS.processes
+        ),
+        0 if comparison.judged < comparison.compared => format!(
+            "Nothing moved beyond noise, of {} figures with enough processes; {} have too few to tell.",
+            comparison.judged,
+            comparison.compared - comparison.judged
+        ),
         0 => format!("Nothing moved beyond noise, of {} figures.", comparison.compared),
         _ => format!("{better} better and {worse} worse, of {} figures.", comparison.compared),
     });

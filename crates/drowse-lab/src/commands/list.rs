@@ -43,7 +43,11 @@ fn as_text() -> String {
     for spec in workload::ALL {
         let _ = writeln!(text, "  {:width$}  {}", spec.name, spec.about);
         for measure in spec.measures {
-            let unit = if measure.unit.is_empty() { "a number" } else { measure.unit };
+            let unit = match measure.unit {
+                "" => "a number",
+                "us" => "µs",
+                unit => unit,
+            };
             let better = if measure.less_is_better { "less" } else { "more" };
             let _ = writeln!(text, "  {:width$}    {} ({unit}; {better} is better)", "", measure.label);
         }

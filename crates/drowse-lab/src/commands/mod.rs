@@ -11,11 +11,11 @@ mod trace;
 use crate::cli::{Cli, Command, CompareArgs};
 use crate::runner;
 use crate::schema::Results;
-use clap::Parser;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 /// How it ended. `--help` tells users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,9 @@ impl<T: std::fmt::Display> From<T> for Misuse {
 
 /// The whole program.
 pub fn main() -> ExitCode {
-    match perform(Cli::parse()) {
+    let args: Vec<_> = std::env::args_os().collect();
+    let end = perform(Cli::read(&args).unwrap_or_else(|error| error.exit()));
+    match UNSAID.get().map_or(end, |text| Err(Misuse(text.clone()))) {
         Ok(End::Well) => ExitCode::SUCCESS,
         Ok(End::Amiss) => ExitCode::from(1),
         Err(Misuse(text)) => {
@@ -76,9 +78,30 @@ fn measures(command: Option<&Command>) -> bool {
     }
 }
 
-/// Prints to standard output. Whoever has closed it does not want to know.
+/// Why something could not be printed. Told at the end, so that the files are written all the same.
+static UNSAID: OnceLock<String> = OnceLock::new();
+
+/// Prints to standard output. Whoever has closed it does not want to know; all else that goes wrong is the program's end.
 fn say(text: impl std::fmt::Display) {
-    let _ = writeln!(io::stdout().lock(), "{text}");
+    let mut output = io::stdout().lock();
+    match writeln!(output, "{text}").and_then(|()| output.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            // The first reason is the one to tell.
+            let _ = UNSAID.set(format!("cannot write to standard output: {error}"));
+        }
+        _ => {}
+    }
+}
+
+/// Prints what is to be said after the table: the findings, and the notes of the run.
+fn conclude(results: &Results) {
+    let findings = crate::report::findings(results);
+    let findings = findings.iter().enumerate().map(|(at, finding)| format!("{}. {finding}", at + 1));
+    let notes = results.notes.iter().map(|note| format!("Note: {note}."));
+    let lines: Vec<_> = findings.chain(notes).collect();
+    if !lines.is_empty() {
+        say(format!("\n{}", lines.join("\n")));
+    }
 }
 
 /// Prints as JSON, on one line.

@@ -1,6 +1,6 @@
 //! `report`: the page and the table of results that were written before.
 
-use super::{End, Misuse, say, write};
+use super::{End, Misuse, conclude, say, write};
 use crate::cli::ReportArgs;
 use crate::report;
 
@@ -12,9 +12,7 @@ pub(super) fn report(args: &ReportArgs) -> Result<End, Misuse> {
     }
     write(&page, &report::html(&results))?;
     say(report::table(&results).trim_end());
-    for (number, finding) in report::findings(&results).iter().enumerate() {
-        say(format!("{}{}. {finding}", if number == 0 { "\n" } else { "" }, number + 1));
-    }
+    conclude(&results);
     say(format!("\nPage: {}", page.display()));
     Ok(End::Well)
 }

@@ -5,7 +5,7 @@ use crate::cli::RunArgs;
 use crate::plan::{Place, Plan};
 use crate::runner::{self, Progress};
 use crate::schema::{Cell, Outcome, Results};
-use crate::stats::{Summary, figure, range};
+use crate::stats::{Summary, figure, range_beside};
 use crate::{contender, host};
 use drowse::SleepProtocol;
 
@@ -52,8 +52,9 @@ fn as_text(results: &Results, cell: &Cell) -> String {
     let parts = measures.filter_map(|measure| {
         let summary = Summary::of(figures.measure(&measure.name)?)?;
         let (median, unit) = (figure(summary.median, &measure.unit), &measure.unit);
-        let interval = range(summary.interval.low, summary.interval.high, unit);
-        Some(format!("{} {median} ({interval}; {} samples)", measure.label, summary.count))
+        let interval = range_beside(summary.median, summary.interval.low, summary.interval.high, unit);
+        let samples = if summary.count == 1 { "sample" } else { "samples" };
+        Some(format!("{} {median} ({interval}; {} {samples})", measure.label, summary.count))
     });
     text.push_str(&parts.collect::<Vec<_>>().join("; "));
     if let ([cpu], [[asked, made]]) = (&figures.cpu_percent[..], &figures.switches[..]) {

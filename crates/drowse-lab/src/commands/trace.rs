@@ -3,12 +3,12 @@
 use super::{End, Misuse, say, to_text, write};
 use crate::cli::TraceArgs;
 use crate::plan::{Place, Plan};
-use crate::runner::{self, Progress, capture};
+use crate::runner::{self, Captured, Progress, capture};
 use crate::schema::{Results, Timeline};
 use crate::timeline::{cut, timeline, window};
 use crate::{report, workload};
-use drowse::{SleepProtocol, Trace, TraceEvent, TraceRecord};
-use std::time::Duration;
+use drowse::{SleepProtocol, Trace, TraceEvent};
+use std::time::{Duration, Instant};
 
 /// As many workers as are easily told apart in a picture, and more than most machines need for ticks.
 pub(super) const WIDTH: usize = 8;
@@ -44,29 +44,30 @@ pub(super) fn traced(
     };
     let all = protocols.iter().map(capture).collect::<Result<Vec<_>, _>>()?;
     let length = length.unwrap_or_else(|| clear(&all));
-    let draw = |(records, protocol): (&Vec<TraceRecord>, &SleepProtocol)| {
-        let json = Trace::to_chrome_json(&cut(records, &window(records, length * IN_FILE)));
-        let shown = window(records, length);
+    let draw = |(Captured { records, warm }, protocol): (&Captured, &SleepProtocol)| {
+        let json = Trace::to_chrome_json(&cut(records, &window(records, *warm, length * IN_FILE)));
+        let shown = window(records, *warm, length);
         Traced { timeline: timeline(records, shown, threads, workload, protocol.name()), json }
     };
     Ok(all.iter().zip(protocols).map(draw).collect())
 }
 
 /// The longest stretch, up to [`WINDOW`], of which no picture is a thicket.
-fn clear(all: &[Vec<TraceRecord>]) -> Duration {
+fn clear(all: &[Captured]) -> Duration {
     let is_arrow = |what| matches!(what, TraceEvent::Woke { .. } | TraceEvent::Stole { .. });
-    let arrows = |records: &Vec<TraceRecord>, length| {
-        let shown = window(records, length);
+    let arrows = |Captured { records, warm }: &Captured, length| {
+        let shown = window(records, *warm, length);
         records.iter().filter(|record| shown.contains(&record.at) && is_arrow(record.what)).count()
     };
     let mut halves = (0..HALVINGS).map(|times| WINDOW / (1 << times));
-    let fits = |length: &Duration| all.iter().all(|records| arrows(records, *length) <= MOST_ARROWS);
+    let fits = |length: &Duration| all.iter().all(|captured| arrows(captured, *length) <= MOST_ARROWS);
     halves.find(fits).unwrap_or(WINDOW / (1 << HALVINGS))
 }
 
 pub(super) fn trace(args: &TraceArgs) -> Result<End, Misuse> {
     let asked = |protocol: &SleepProtocol| args.protocol.as_ref().is_none_or(|name| name == protocol.name());
     let protocols: Vec<_> = SleepProtocol::ALL.into_iter().filter(asked).collect();
+    let (clock, mut results) = (Instant::now(), empty(args));
     let all = match traced(&args.workload, &protocols, args.threads, args.window) {
         Ok(all) => all,
         Err(reason) => {
@@ -74,7 +75,7 @@ pub(super) fn trace(args: &TraceArgs) -> Result<End, Misuse> {
             return Ok(End::Amiss);
         }
     };
-    let mut results = empty(args);
+    results.seconds = clock.elapsed().as_secs_f64();
     for Traced { timeline, json } in all {
         let file = args.out.join(format!("trace-{}-{}.json", args.workload, timeline.protocol));
         write(&file, &json)?;

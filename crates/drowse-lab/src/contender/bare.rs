@@ -50,7 +50,7 @@ impl Pool for Bare {
         Ok(Self { place, thread: thread.thread().clone() })
     }
 
-    fn can_fork(&self) -> Result<(), Reason> {
+    fn can_fork() -> Result<(), Reason> {
         Err("one thread: nothing to fork to")
     }
 
@@ -77,7 +77,7 @@ impl Pool for Bare {
         Ok(())
     }
 
-    fn is_parallel(&self) -> bool {
+    fn is_parallel() -> bool {
         false
     }
 }

@@ -27,7 +27,7 @@ impl Pool for Channel {
         Ok(Self { jobs })
     }
 
-    fn can_fork(&self) -> Result<(), Reason> {
+    fn can_fork() -> Result<(), Reason> {
         Err("a channel does not fork: who waits for a job on a thread of the pool blocks it")
     }
 

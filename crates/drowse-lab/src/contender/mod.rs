@@ -55,12 +55,17 @@ pub trait Pool: Sized + Sync {
     fn new(threads: usize) -> Result<Self, Reason>;
 
     /// Whether it can run forks at all, and in parallel. The reason if not.
-    fn can_fork(&self) -> Result<(), Reason> {
+    fn can_fork() -> Result<(), Reason> {
         Ok(())
     }
 
     /// Whether there is something to enter: threads that wait for work. The reason if not.
-    fn can_enter(&self) -> Result<(), Reason> {
+    fn can_enter() -> Result<(), Reason> {
+        Ok(())
+    }
+
+    /// Whether it takes jobs that nobody waits for. The reason if not.
+    fn can_spawn() -> Result<(), Reason> {
         Ok(())
     }
 
@@ -75,7 +80,7 @@ pub trait Pool: Sized + Sync {
     fn spawn(&self, job: Job) -> Result<(), Reason>;
 
     /// Whether two threads of the pool are known to run at the same time when there is work for both.
-    fn is_parallel(&self) -> bool {
+    fn is_parallel() -> bool {
         true
     }
 }

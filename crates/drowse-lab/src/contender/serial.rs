@@ -32,11 +32,15 @@ impl Pool for Serial {
         f(&mut Self)
     }
 
-    fn spawn(&self, _job: Job) -> Result<(), Reason> {
+    fn can_spawn() -> Result<(), Reason> {
         Err("there is no pool to give a job to")
     }
 
-    fn is_parallel(&self) -> bool {
+    fn spawn(&self, _job: Job) -> Result<(), Reason> {
+        Self::can_spawn()
+    }
+
+    fn is_parallel() -> bool {
         false
     }
 }

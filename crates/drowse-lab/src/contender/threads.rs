@@ -42,7 +42,7 @@ impl Pool for Threads {
         Ok(Self(threads))
     }
 
-    fn can_enter(&self) -> Result<(), Reason> {
+    fn can_enter() -> Result<(), Reason> {
         Err("no thread waits for work: the caller does it, and starts threads when it forks")
     }
 

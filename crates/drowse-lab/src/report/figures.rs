@@ -2,9 +2,9 @@
 
 use super::matrix::breakable;
 use super::table::threads;
-use super::view::{Group, Measured, Row, View};
+use super::view::{Group, Kind, Measured, Row, View};
 use crate::chart::escape;
-use crate::stats::{Summary, figure, range, ratio};
+use crate::stats::{Difference, Summary, figure, range, range_beside, ratio};
 use std::fmt::Write as _;
 
 const COLUMNS: [&str; 8] = [
@@ -71,7 +71,10 @@ fn line(out: &mut String, group: &Group<'_>, row: &Row<'_>) {
             let Some(summary) = samples.and_then(Summary::of) else { continue };
             let _ = write!(out, "<tr class=\"more\"><td colspan=\"2\">{}</td>", escape(&measure.label));
             summary_cells(out, &summary, &measure.unit);
-            out.push_str("<td></td><td></td><td></td></tr>\n");
+            let difference = measured.to_rayon_by(measure);
+            let better = difference.filter(|_| row.kind != Kind::Limit);
+            ratio_cell(out, difference, better.and_then(|d| d.better(measure.less_is_better)));
+            out.push_str("<td></td><td></td></tr>\n");
         }
     }
 }
@@ -82,7 +85,7 @@ fn summary_cells(out: &mut String, summary: &Summary, unit: &str) {
         out,
         "<td><b>{}</b></td><td>{}</td><td>{} in {}: {}",
         escape(&figure(summary.median, unit)),
-        escape(&range(interval.low, interval.high, unit)),
+        escape(&range_beside(summary.median, interval.low, interval.high, unit)),
         summary.count,
         runs(summary.processes),
         escape(&range(summary.min, summary.max, unit))
@@ -102,20 +105,20 @@ fn cells(out: &mut String, group: &Group<'_>, row: &Row<'_>, measured: &Measured
         out.truncate(out.len() - "</td>".len());
         let _ = write!(out, "<small class=\"noise\">{}</small></td>", escape(&noise));
     }
-    let (class, word) = match row.better() {
+    ratio_cell(out, measured.to_rayon, row.better());
+    let cpu = measured.cpu.map_or(String::new(), |cpu| figure(cpu, "%"));
+    let _ = write!(out, "<td>{}</td><td>{}</td>", escape(&cpu), escape(&switches(measured)));
+}
+
+/// `0.33x better`.
+fn ratio_cell(out: &mut String, difference: Option<Difference>, better: Option<bool>) {
+    let (class, word) = match better {
         Some(true) => ("better", " better"),
         Some(false) => ("worse", " worse"),
         None => ("same", ""),
     };
-    let times = measured.to_rayon.and_then(|d| d.ratio).map_or(String::new(), ratio);
-    let cpu = measured.cpu.map_or(String::new(), |cpu| figure(cpu, "%"));
-    let _ = write!(
-        out,
-        "<td class=\"{class}\">{}{word}</td><td>{}</td><td>{}</td>",
-        escape(&times),
-        escape(&cpu),
-        escape(&switches(measured))
-    );
+    let times = difference.and_then(|d| d.ratio).map_or(String::new(), ratio);
+    let _ = write!(out, "<td class=\"{class}\">{}{word}</td>", escape(&times));
 }
 
 /// `1.20 k, 31`: those asked for, those forced.
@@ -138,7 +141,7 @@ pub(super) fn tip(row: &Row<'_>, measured: &Measured<'_>, unit: &str) -> String 
         row.contender,
         threads(row.threads),
         figure(main.median, unit),
-        range(main.interval.low, main.interval.high, unit),
+        range_beside(main.median, main.interval.low, main.interval.high, unit),
         main.count,
         runs(main.processes),
         range(main.min, main.max, unit)

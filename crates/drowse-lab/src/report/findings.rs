@@ -1,15 +1,15 @@
 //! The findings: what somebody should know who reads three sentences.
 
 use super::table::threads;
-use super::view::{Group, Kind, Measured, View};
-use crate::schema::Results;
-use crate::stats::{figure, number};
+use super::view::{Group, Measured, View};
+use crate::schema::{Measure, Results};
+use crate::stats::{Limits, figure, number};
 
 /// How the finding begins that tells of one.
 pub(super) const LOSS: &str = "Largest loss";
 
 /// The most telling things about these results, in a sentence each: at most three, fewer if there is less to tell. The largest
-/// loss to rayon is always among them, if there is one.
+/// loss to rayon, by any measure, is always among them, if there is one.
 #[must_use]
 pub fn findings(results: &Results) -> Vec<String> {
     of_view(&View::of(results))
@@ -24,40 +24,34 @@ pub(super) fn of_view(view: &View<'_>) -> Vec<String> {
     findings.extend(best(&pairs, champion));
     findings.extend(worst(&pairs, champion));
     findings.extend(idle(view, champion));
-    findings.extend(appetite(&pairs, champion));
     findings.extend(speedup(view, champion));
     findings.extend(overall(&pairs, champion));
     findings.truncate(3);
     findings
 }
 
-/// drowse and rayon on the same workload with as many threads.
+/// drowse and rayon on the same workload with as many threads, by one measure.
 struct Pair<'v> {
     group: &'v Group<'v>,
     threads: usize,
-    ours: &'v Measured<'v>,
-    theirs: &'v Measured<'v>,
+    measured: &'v Measured<'v>,
+    measure: &'v Measure,
+    ours: f64,
+    theirs: f64,
     /// How many times better ours is: below one if it is worse.
     gain: f64,
     /// Whether that is more than noise.
     certain: bool,
 }
 
+/// By every measure, not only by the main one: who spends less CPU time by taking longer has lost something.
 fn pairs<'v>(view: &'v View<'v>, champion: &str) -> Vec<Pair<'v>> {
     let mut pairs = Vec::new();
     for group in view.groups.iter().filter(|group| !is_idle(group)) {
         for row in group.rows.iter().filter(|row| row.contender == champion) {
-            let same =
-                |other: &&super::view::Row<'_>| other.kind == Kind::Rayon && other.threads == row.threads;
-            let theirs = group.rows.iter().find(same).and_then(|row| row.body.as_ref().ok());
-            let (Ok(ours), Some(theirs)) = (&row.body, theirs) else { continue };
-            let Some((difference, ratio)) = ours.to_rayon.and_then(|d| Some((d, d.ratio?))) else { continue };
-            if ratio <= 0.0 {
-                continue;
-            }
-            let gain = if group.main.less_is_better { 1.0 / ratio } else { ratio };
-            let certain = difference.better(group.main.less_is_better).is_some();
-            pairs.push(Pair { group, threads: row.threads, ours, theirs, gain, certain });
+            let Ok(measured) = &row.body else { continue };
+            let of_measure = |measure| Pair::of(group, row.threads, measured, measure);
+            pairs.extend(group.workload.measures.iter().filter_map(of_measure));
         }
     }
     pairs
@@ -67,22 +61,37 @@ fn is_idle(group: &Group<'_>) -> bool {
     group.workload.name == "idle" || group.workload.name.starts_with("idle_")
 }
 
-impl Pair<'_> {
-    /// Whether most of the samples of either were taken while the machine was busy with something else.
-    fn is_noisy(&self) -> bool {
-        self.ours.mostly_noisy() || self.theirs.mostly_noisy()
+impl<'v> Pair<'v> {
+    fn of(
+        group: &'v Group<'v>,
+        threads: usize,
+        measured: &'v Measured<'v>,
+        measure: &'v Measure,
+    ) -> Option<Self> {
+        let difference = measured.to_rayon_by(measure)?;
+        let ratio = difference.ratio.filter(|ratio| *ratio > 0.0)?;
+        let theirs = measured.median_of_rayon(measure)?;
+        Some(Self {
+            group,
+            threads,
+            measured,
+            measure,
+            ours: theirs * ratio,
+            theirs,
+            gain: if measure.less_is_better { 1.0 / ratio } else { ratio },
+            certain: difference.better(measure.less_is_better).is_some(),
+        })
     }
 
     /// `4.21 µs for drowse, 31.0 µs for rayon`.
     fn figures(&self, champion: &str) -> String {
-        let unit = &self.group.main.unit;
-        let (ours, theirs) = (figure(self.ours.main.median, unit), figure(self.theirs.main.median, unit));
-        format!("{ours} for {champion}, {theirs} for rayon")
+        let of = |value| figure(value, &self.measure.unit);
+        format!("{} for {champion}, {} for rayon", of(self.ours), of(self.theirs))
     }
 
     /// `ticks, 4 threads, time a tick`.
     fn place(&self) -> String {
-        format!("{}, {}, {}", self.group.workload.name, threads(self.threads), self.group.main.label)
+        format!("{}, {}, {}", self.group.workload.name, threads(self.threads), self.measure.label)
     }
 }
 
@@ -95,7 +104,7 @@ fn best(pairs: &[Pair<'_>], champion: &str) -> Option<String> {
     let certain = pairs.iter().filter(|pair| pair.certain && pair.gain > 1.0);
     let pair = certain.max_by(|a, b| a.gain.total_cmp(&b.gain))?;
     let (place, figures, gain) = (pair.place(), pair.figures(champion), times(pair.gain));
-    Some(format!("Largest win: {place}: {figures}, {gain} better{}.", noise(pair.is_noisy())))
+    Some(format!("Largest win: {place}: {figures}, {gain} better{}.", noise(pair.measured.mostly_noisy())))
 }
 
 fn worst(pairs: &[Pair<'_>], champion: &str) -> Option<String> {
@@ -103,15 +112,27 @@ fn worst(pairs: &[Pair<'_>], champion: &str) -> Option<String> {
     match certain.min_by(|a, b| a.gain.total_cmp(&b.gain)) {
         Some(pair) => {
             let (place, figures, loss) = (pair.place(), pair.figures(champion), times(1.0 / pair.gain));
-            Some(format!("{LOSS}: {place}: {figures}, {loss} worse{}.", noise(pair.is_noisy())))
+            Some(format!("{LOSS}: {place}: {figures}, {loss} worse{}.", noise(pair.measured.mostly_noisy())))
         }
         None if pairs.is_empty() => None,
-        None => Some(format!(
-            "No loss: {champion} falls behind rayon, beyond noise, in none of {} comparisons{}.",
-            pairs.len(),
-            noise(2 * pairs.iter().filter(|pair| pair.is_noisy()).count() > pairs.len())
-        )),
+        None => Some(no_loss(pairs)),
     }
+}
+
+fn no_loss(pairs: &[Pair<'_>]) -> String {
+    let (count, needed) = (pairs.len(), Limits::ONE_RUN.processes);
+    let comparisons =
+        if count == 1 { "the one comparison".to_owned() } else { format!("{count} comparisons") };
+    let processes = pairs.iter().map(|pair| pair.measured.processes()).max().unwrap_or(0);
+    if processes < needed {
+        let runs = if processes == 1 { "one process".to_owned() } else { format!("{processes} processes") };
+        return format!(
+            "Nothing to judge by: {runs} a cell, and it takes {needed} to tell a step from noise."
+        );
+    }
+    let noisy = 2 * pairs.iter().filter(|pair| pair.measured.mostly_noisy()).count() > count;
+    let told = if noisy { "none that can be told from noise" } else { "none beyond noise" };
+    format!("No loss: {told}, in {comparisons} with rayon{}.", noise(noisy))
 }
 
 /// `7.4 times`, or `12 %` for what is less than half as much again.
@@ -133,18 +154,6 @@ fn idle(view: &View<'_>, champion: &str) -> Option<String> {
     let ours = of(champion)?;
     let peer = of("rayon").map_or(String::new(), |theirs| format!(", of rayon's {theirs}"));
     Some(format!("Idle: {} of {champion}'s pool of {} is {ours}{peer}.", group.main.label, threads(most)))
-}
-
-/// The largest difference in CPU time for the same work.
-fn appetite(pairs: &[Pair<'_>], champion: &str) -> Option<String> {
-    let gap = |pair: &Pair<'_>| Some((pair.ours.cpu? - pair.theirs.cpu?).abs());
-    let pair = pairs
-        .iter()
-        .filter(|pair| gap(pair).is_some_and(|gap| gap > 10.0))
-        .max_by(|a, b| gap(a).unwrap_or(0.0).total_cmp(&gap(b).unwrap_or(0.0)))?;
-    let (ours, theirs) = (figure(pair.ours.cpu?, "%"), figure(pair.theirs.cpu?, "%"));
-    let place = format!("{}, {}", pair.group.workload.name, threads(pair.threads));
-    Some(format!("Largest difference in CPU time: {place}: {ours} for {champion}, {theirs} for rayon."))
 }
 
 /// The best gain over serial code.

@@ -48,7 +48,7 @@ fn head(out: &mut String, view: &View<'_>) {
         escape(&host.system),
         escape(&build.rustc),
         format!("drowse {} at <code>{}</code>", escape(&build.drowse), escape(&build.commit)),
-        format!("{} plan, {}", escape(&results.plan), duration(results.seconds)),
+        format!("{}, {}", escape(&plan(&results.plan)), duration(results.seconds)),
     ];
     let _ = writeln!(out, "<span>{}</span></p>", facts.join("</span> <span>"));
     let findings = of_view(view);
@@ -102,8 +102,18 @@ fn load(value: f64) -> String {
     if value.is_finite() { format!("{value:.2}") } else { number(value) }
 }
 
+/// `quick plan`. A trace has its command instead.
+fn plan(name: &str) -> String {
+    if name.starts_with("trace ") { name.to_string() } else { format!("{name} plan") }
+}
+
 fn duration(seconds: f64) -> String {
-    if seconds < 120.0 { format!("{seconds:.0} seconds") } else { format!("{:.0} minutes", seconds / 60.0) }
+    match seconds {
+        // What is read as 10 has no tenths.
+        few if few < 9.95 => format!("{few:.1} seconds"),
+        some if some < 120.0 => format!("{some:.0} seconds"),
+        many => format!("{:.0} minutes", many / 60.0),
+    }
 }
 
 fn notes(out: &mut String, view: &View<'_>) {
@@ -165,4 +175,19 @@ fn measuring(out: &mut String) {
 /// A time of a timeline.
 pub(super) fn micros(us: f64) -> String {
     Scale::of(us, "us").figure(us)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{duration, plan};
+
+    #[test]
+    fn what_was_run_and_for_how_long() {
+        assert_eq!(plan("quick --workload ticks"), "quick --workload ticks plan");
+        assert_eq!(plan("trace --workload ticks --threads 8"), "trace --workload ticks --threads 8");
+        assert_eq!(
+            [0.84, 9.94, 9.96, 61.7, 160.0].map(duration),
+            ["0.8 seconds", "9.9 seconds", "10 seconds", "62 seconds", "3 minutes"]
+        );
+    }
 }

@@ -12,6 +12,8 @@ use std::{fmt, fs, io};
 pub enum ReadError {
     /// The file could not be opened or read.
     Io(String, io::Error),
+    /// There is nothing in it.
+    Empty(String),
     /// It ends in the middle.
     Truncated(String),
     /// It is no JSON; what is wrong with it.
@@ -31,6 +33,12 @@ impl fmt::Display for ReadError {
                 f,
                 "cannot read {name}: {error}; give the path of a results.json that `drowse-lab compare` has written"
             ),
+            Self::Empty(name) => {
+                write!(
+                    f,
+                    "{name} is empty; give a results.json that `drowse-lab compare` has written, or measure again"
+                )
+            }
             Self::Truncated(name) => write!(
                 f,
                 "{name} ends in the middle: it was cut short, by a full disk or a copy that broke off; copy it again, or \
@@ -80,6 +88,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Results, ReadError> {
     let name = path.display().to_string();
     match fs::read(path) {
         Ok(bytes) => match String::from_utf8(bytes) {
+            Ok(text) if text.trim().is_empty() => Err(ReadError::Empty(name)),
             Ok(text) => parse(&name, &text),
             Err(_) => Err(ReadError::NotJson(name, "it is not even text".to_string())),
         },

@@ -2,7 +2,7 @@
 
 use super::view::{Group, Measured, Row, View};
 use crate::schema::Results;
-use crate::stats::{figure, range, ratio};
+use crate::stats::{figure, range_beside, ratio};
 use std::fmt::Write as _;
 
 /// The columns to fit into.
@@ -65,7 +65,7 @@ fn block(out: &mut String, group: &Group<'_>) {
 fn cells(row: &Row<'_>, measured: &Measured<'_>, unit: &str) -> String {
     let main = &measured.main;
     let interval = if main.count > 1 {
-        range(main.interval.low, main.interval.high, unit)
+        range_beside(main.median, main.interval.low, main.interval.high, unit)
     } else {
         "one sample".to_string()
     };

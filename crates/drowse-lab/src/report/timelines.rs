@@ -22,7 +22,8 @@ pub(super) fn section(out: &mut String, results: &Results) {
         return;
     }
     out.push_str(
-        "<section id=\"timelines\">\n<h2>Timelines</h2>\n<p class=\"lead\">What each worker was doing, and who woke whom. \
+        "<section id=\"timelines\">\n<h2>Timelines</h2>\n<p class=\"lead\">What each worker was doing, and who woke whom; \
+         in brackets, why they were woken (job, baton, latch). Where there are many arrows, the picture opens on a part of the trace. \
          Timelines of one workload zoom together. <span class=\"hint\">Drag to move; pinch, or hold Ctrl and turn the wheel, to zoom \
          (without Ctrl once the picture has been clicked); keys: + and \u{2212}, arrows, 0 for all. Point at a bar or an arrow, or \
          tap it, to read it.</span></p>\n",
@@ -113,7 +114,7 @@ fn group(out: &mut String, at: usize, workload: &str, timelines: &[&Timeline], s
         columns(timelines.len())
     );
     for (i, timeline) in timelines.iter().enumerate() {
-        let place = Place { id: format!("tl-{at}-{i}"), window, length };
+        let place = Place { id: format!("tl-{at}-{i}"), window };
         figure(out, &place, timeline, shared_by);
     }
     out.push_str("</div>\n</article>\n");
@@ -132,19 +133,18 @@ fn columns(count: usize) -> usize {
 struct Place {
     id: String,
     window: Window,
-    /// The length of the longest of its group.
-    length: f64,
 }
 
 fn figure(out: &mut String, place: &Place, timeline: &Timeline, shared_by: usize) {
     let (drawn, note) = capped(timeline, shared_by);
-    let _ = write!(out, "<figure>\n<figcaption><b>{}</b> ", escape(&timeline.protocol));
+    let _ = write!(out, "<figure>\n<figcaption><b>protocol {}</b> ", escape(&timeline.protocol));
     let wakes = timeline.arrows.iter().filter(|arrow| arrow.kind == "wake");
     let steals = timeline.arrows.iter().filter(|arrow| arrow.kind == "steal").count();
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
     wakes.for_each(|arrow| *reasons.entry(&arrow.why).or_default() += 1);
     let count: usize = reasons.values().sum();
-    let _ = write!(out, "<span class=\"big\">{count} {}</span>", if count == 1 { "wake" } else { "wakes" });
+    let wakes = if count == 1 { "wake" } else { "wakes" };
+    let _ = write!(out, "<span class=\"big\">{count} {wakes} in {}</span>", micros(timeline.length_us));
     let mut reasons: Vec<_> = reasons.into_iter().filter(|(why, _)| !why.is_empty()).collect();
     reasons.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
     if !reasons.is_empty() {
@@ -153,9 +153,6 @@ fn figure(out: &mut String, place: &Place, timeline: &Timeline, shared_by: usize
     }
     let theft = if steals == 1 { "steal" } else { "steals" };
     let _ = write!(out, " <span>{steals} {theft}</span>");
-    if (timeline.length_us - place.length).abs() > place.length * 0.001 {
-        let _ = write!(out, " <span>{}</span>", micros(timeline.length_us));
-    }
     shares(out, timeline);
     out.push_str("</figcaption>\n");
     let drawing = Drawing { window: place.window, width: WIDTH, names: names_width(timeline) };

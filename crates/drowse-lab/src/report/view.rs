@@ -29,9 +29,11 @@ pub(super) struct Row<'a> {
 /// What was measured.
 pub(super) struct Measured<'a> {
     pub(super) figures: &'a Figures,
+    /// rayon's, if there is one to compare with, and this is not it.
+    rayon: Option<&'a Figures>,
     /// Of the main measure.
     pub(super) main: Summary,
-    /// To rayon's, if there is one to compare with, and this is not it.
+    /// To rayon's main measure.
     pub(super) to_rayon: Option<Difference>,
     /// CPU time over wall time, in percent.
     pub(super) cpu: Option<f64>,
@@ -181,18 +183,31 @@ fn peer<'a>(cell: &Cell, cells: &[&'a Cell]) -> Option<&'a Figures> {
 }
 
 impl<'a> Measured<'a> {
-    fn of(figures: &'a Figures, main: &Measure, rayon: Option<&Figures>) -> Option<Self> {
-        let samples = figures.measure(&main.name)?;
-        let theirs = rayon.and_then(|figures| figures.measure(&main.name));
-        let limits = Limits::ONE_RUN.of_unit(&main.unit);
+    fn of(figures: &'a Figures, main: &Measure, rayon: Option<&'a Figures>) -> Option<Self> {
         Some(Self {
             figures,
-            main: Summary::of(samples)?,
-            to_rayon: theirs.map(|theirs| differ_within(theirs, samples, &limits)),
+            rayon,
+            main: Summary::of(figures.measure(&main.name)?)?,
+            to_rayon: to_rayon(figures, rayon, main),
             cpu: median(&figures.cpu_percent),
             less_is_better: main.less_is_better,
             noisy: figures.noisy.len(),
         })
+    }
+
+    /// How it compares with rayon by this measure.
+    pub(super) fn to_rayon_by(&self, measure: &Measure) -> Option<Difference> {
+        to_rayon(self.figures, self.rayon, measure)
+    }
+
+    /// rayon's median by this measure.
+    pub(super) fn median_of_rayon(&self, measure: &Measure) -> Option<f64> {
+        median(self.rayon?.measure(&measure.name)?.samples())
+    }
+
+    /// The number of processes of this or of rayon's, whichever has fewer.
+    pub(super) fn processes(&self) -> usize {
+        self.figures.processes().min(self.rayon.map_or(usize::MAX, Figures::processes))
     }
 
     /// What a reader should know of noise: `1 of 3 runs noisy`.
@@ -200,10 +215,16 @@ impl<'a> Measured<'a> {
         (self.noisy > 0).then(|| format!("{} of {} runs noisy", self.noisy, self.figures.processes()))
     }
 
-    /// Whether most of it was measured while the machine was busy with something else.
+    /// Whether most of it, or of rayon's, was measured while the machine was busy with something else.
     pub(super) fn mostly_noisy(&self) -> bool {
-        2 * self.noisy > self.figures.processes()
+        let noisy = |figures: &Figures| 2 * figures.noisy.len() > figures.processes();
+        noisy(self.figures) || self.rayon.is_some_and(noisy)
     }
+}
+
+fn to_rayon(ours: &Figures, rayon: Option<&Figures>, measure: &Measure) -> Option<Difference> {
+    let (theirs, ours) = (rayon?.measure(&measure.name)?, ours.measure(&measure.name)?);
+    Some(differ_within(theirs, ours, &Limits::ONE_RUN.of_unit(&measure.unit)))
 }
 
 #[cfg(test)]

@@ -5,7 +5,16 @@ use crate::measure::Budget;
 use crate::workload::{self, Workload};
 use drowse::{SleepProtocol, TraceRecord};
 use std::panic::{self, AssertUnwindSafe};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// What was recorded.
+#[derive(Debug)]
+pub struct Captured {
+    /// All of it, in the order of time.
+    pub records: Vec<TraceRecord>,
+    /// Since when it was measured: the warm-up was before.
+    pub warm: Duration,
+}
 
 /// Runs the workload for so long in a traced pool, here, and returns what was recorded.
 ///
@@ -17,7 +26,7 @@ pub fn capture(
     protocol: SleepProtocol,
     threads: usize,
     time: Duration,
-) -> Result<Vec<TraceRecord>, String> {
+) -> Result<Captured, String> {
     workload::visit(workload, Capture { protocol, threads, time })
         .unwrap_or_else(|| Err(format!("there is no workload {workload}")))
 }
@@ -29,12 +38,15 @@ struct Capture {
 }
 
 impl workload::Visitor for Capture {
-    type Output = Result<Vec<TraceRecord>, String>;
+    type Output = Result<Captured, String>;
 
     fn visit<W: Workload>(self) -> Self::Output {
+        let clock = Instant::now();
         let pool = DrowseTraced::on(self.threads, self.protocol)?;
         let run = AssertUnwindSafe(|| W::run(&pool, Budget::of(self.time)));
         panic::catch_unwind(run).map_err(|_| "it panicked, or its result was wrong".to_owned())??;
-        Ok(pool.trace().drain())
+        // A workload ends with what counts: rounds for so long at least, if they are not a great many.
+        let warm = clock.elapsed().saturating_sub(self.time);
+        Ok(Captured { records: pool.trace().drain(), warm })
     }
 }

@@ -1,7 +1,7 @@
 //! Runs a plan: fresh processes, in rounds.
 //!
-//! Each round runs every cell once, in an order of its own, so that a noisy minute falls on all of them and not on one. A cell that says that
-//! it cannot do its work is not asked again.
+//! Each round runs every cell once, in an order of its own, so that a noisy minute falls on all of them and not on one. A cell of which
+//! it is known that it cannot do its work is not run, and one that says so is not asked again.
 
 mod capture;
 pub mod external;
@@ -10,7 +10,7 @@ mod process;
 mod progress;
 mod tally;
 
-pub use capture::capture;
+pub use capture::{Captured, capture};
 pub use progress::Progress;
 
 use crate::plan::{LEAST_TIME, Place, Plan};
@@ -38,7 +38,8 @@ pub struct Done {
 pub fn run(plan: &Plan, progress: &Progress) -> Done {
     let (clock, started) = (Instant::now(), SystemTime::now());
     let load_before = load();
-    let mut tallies: Vec<Tally> = plan.places.iter().map(|_| Tally::default()).collect();
+    let mut tallies: Vec<Tally> =
+        plan.places.iter().map(|place| Tally::without(process::cannot(place))).collect();
     let mut loads = Vec::new();
     let mut time = plan.time;
     progress.start(plan.total);
@@ -172,7 +173,9 @@ fn notes(plan: &Plan, tallies: &[Tally], loads: &[f64]) -> Vec<String> {
     }
     if noisy > 0 {
         notes.push(format!(
-            "{noisy} of {all} processes ran while something else used more than a tenth of the machine; their samples are marked"
+            "{} ran while something else used more than a tenth of the machine; {} samples are marked",
+            if all == 1 { "the one process".to_owned() } else { format!("{noisy} of {all} processes") },
+            if noisy == 1 { "its" } else { "their" }
         ));
     }
     for (place, tally) in plan.places.iter().zip(tallies) {

@@ -2,6 +2,7 @@
 
 use super::external;
 use super::noise::Ticks;
+use crate::child;
 use crate::plan::Place;
 use crate::schema::{Figures, Outcome};
 use std::env;
@@ -12,6 +13,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
+/// How long to wait for a program that has nothing to measure.
+const SHORT: Duration = Duration::from_secs(5);
+
 /// What came of a process.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Answer {
@@ -21,6 +25,20 @@ pub(super) enum Answer {
     Cannot(String),
     /// It should have answered, and did not; or its result was wrong.
     Failed(String),
+}
+
+/// Why there is no use in running it, as far as that is known before.
+pub(super) fn cannot(place: &Place) -> Option<String> {
+    if let Some(reason) = child::cannot(&place.workload, &place.contender) {
+        return Some(reason.to_owned());
+    }
+    external::find(&place.contender)?;
+    // A program of other sources says so whatever the workload; one of ours only that there is none of this name.
+    let nothing = Place { workload: "none".to_owned(), ..place.clone() };
+    match ask(&nothing, Duration::ZERO, SHORT) {
+        Answer::Cannot(reason) => Some(reason),
+        Answer::Figures(..) | Answer::Failed(_) => None,
+    }
 }
 
 /// Runs it, and waits no longer than so.

@@ -47,7 +47,8 @@ impl Progress {
     pub(super) fn round(&self, number: usize, of: usize, cells: usize, load: f64, processes: usize) {
         self.processes.set((self.processes.get().0, processes));
         if self.lines {
-            eprintln!("round {number} of {of}: {cells} cells (load {load:.2})");
+            let cells = if cells == 1 { "1 cell".to_owned() } else { format!("{cells} cells") };
+            eprintln!("round {number} of {of}: {cells} (load {load:.2})");
         }
     }
 

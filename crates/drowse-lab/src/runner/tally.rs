@@ -17,6 +17,11 @@ pub(super) struct Tally {
 }
 
 impl Tally {
+    /// Of a cell that there is no use in running, if this is why.
+    pub(super) fn without(reason: Option<String>) -> Self {
+        Self { reason, ..Self::default() }
+    }
+
     /// Counts an answer in. A contender that fails now and then has failed. One that can do something now and then can do it.
     pub(super) fn add(&mut self, answer: Answer, cost: Duration) {
         self.cost = cost;

@@ -77,3 +77,17 @@ fn each_round_has_an_order_of_its_own() {
     sorted.sort_unstable();
     assert_eq!(sorted, (0..20).collect::<Vec<_>>());
 }
+
+#[test]
+fn who_is_known_to_be_unable_is_not_asked_at_all() {
+    let mut plan = plan();
+    plan.places[2].contender = "serial".to_owned();
+    plan.places[3].contender = "chili".to_owned();
+    let known: Vec<_> = plan.places.iter().map(process::cannot).collect();
+    assert_eq!((&known[0], &known[1]), (&None, &None));
+    assert_eq!(known[2].as_deref(), Some("there is no pool to give a job to"));
+    assert_eq!(known[3].as_deref(), Some("it takes no jobs that nobody waits for"));
+    let tallies: Vec<_> = known.into_iter().map(Tally::without).collect();
+    assert_eq!(affordable(&plan, &tallies, None, Duration::ZERO), [0, 1], "and not counted");
+    assert_eq!(expected(&plan, &tallies, 0, 2), 2 * plan.rounds);
+}

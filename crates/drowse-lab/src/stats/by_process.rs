@@ -23,6 +23,12 @@ impl<'a> ByProcess<'a> {
         self.samples
     }
 
+    /// How many processes have samples that are numbers.
+    #[must_use]
+    pub fn processes(&self) -> usize {
+        self.sorted().len()
+    }
+
     /// Those of each process that has samples which are numbers: in order, smallest first.
     pub(super) fn sorted(&self) -> Vec<Vec<f64>> {
         let mut rest = self.samples;

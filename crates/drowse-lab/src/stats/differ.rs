@@ -107,7 +107,7 @@ pub fn differ_within(a: ByProcess<'_>, b: ByProcess<'_>, limits: &Limits) -> Dif
     let apart = limits.step == 0.0 || (of_a.median - of_b.median).abs() > limits.step;
     let ratio = (of_a.median > 0.0 && apart).then(|| of_b.median / of_a.median);
     let interval = ratio_interval(a, b, limits.confidence);
-    let processes = a.sorted().len().min(b.sorted().len());
+    let processes = a.processes().min(b.processes());
     let enough = samples >= limits.samples.max(2) && processes >= limits.processes;
     let verdict = if !moved(&of_a, &of_b, interval, limits) {
         Verdict::Same

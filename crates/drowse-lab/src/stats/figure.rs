@@ -60,6 +60,12 @@ impl Scale {
         self.with_unit(self.number(value))
     }
 
+    /// From one number to another, and their unit.
+    fn range(&self, low: f64, high: f64) -> String {
+        let (low, high) = (self.number(low), self.number(high));
+        self.with_unit(if low == high { low } else { format!("{low} to {high}") })
+    }
+
     /// This text and the unit.
     #[must_use]
     pub fn with_unit(&self, text: String) -> String {
@@ -111,9 +117,17 @@ pub fn figure(value: f64, unit: &str) -> String {
 #[must_use]
 pub fn range(low: f64, high: f64, unit: &str) -> String {
     let larger = if high.is_finite() { high } else { low };
-    let scale = Scale::of(larger, unit);
-    let (low, high) = (scale.number(low), scale.number(high));
-    scale.with_unit(if low == high { low } else { format!("{low} to {high}") })
+    Scale::of(larger, unit).range(low, high)
+}
+
+/// From one figure to another, in the unit in which the figure beside them is read: `54.2 to 1000 µs`, beside 85.2 µs.
+#[must_use]
+pub fn range_beside(figure: f64, low: f64, high: f64, unit: &str) -> String {
+    if figure == 0.0 && high != 0.0 {
+        // Nothing is read in any unit.
+        return range(low, high, unit);
+    }
+    Scale::of(figure, unit).range(low, high)
 }
 
 /// How many times as much: `0.62x`, `7.40x`, `31x`, `1200x`.
@@ -190,6 +204,17 @@ mod tests {
         assert_eq!(range(4.0, 4.0, "ns"), "4.00 ns");
         assert_eq!(range(0.0, 0.0, "%"), "0 %");
         assert_eq!(range(5.0, f64::NAN, "ns"), "5.00 to – ns");
+    }
+
+    #[test]
+    fn an_interval_has_the_unit_of_its_median() {
+        assert_eq!(range_beside(85.2, 54.2, 1_000.0, "us"), "54.2 to 1000 µs");
+        assert_eq!(range_beside(1.02, 0.9, 1.1, "us"), "0.900 to 1.10 µs");
+        assert_eq!(range_beside(1_200.0, 800.0, 1_300.0, "/s"), "0.800 to 1.30 k /s");
+        assert_eq!(range_beside(0.0, 0.0, 2_500.0, "us"), "0 to 2.50 ms");
+        assert_eq!(range_beside(0.0, -3.0, 0.0, "us"), "-3.00 to 0 µs");
+        assert_eq!(range_beside(0.0, 0.0, 0.0, "%"), "0 %");
+        assert_eq!(range_beside(0.0, 0.0, f64::NAN, "ns"), "0 to – ns");
     }
 
     #[test]

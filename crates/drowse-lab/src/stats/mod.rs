@@ -14,6 +14,6 @@ mod random;
 pub use bootstrap::{Interval, median_interval, ratio_interval};
 pub use by_process::ByProcess;
 pub use differ::{Difference, Limits, Verdict, differ, differ_within};
-pub use figure::{Scale, figure, number, range, ratio};
+pub use figure::{Scale, figure, number, range, range_beside, ratio};
 pub use order::{Summary, median, quantile};
 pub use random::Random;

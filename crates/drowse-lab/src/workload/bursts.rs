@@ -31,7 +31,6 @@ impl Workload for Bursts {
     const WIDTHS: &'static [usize] = &[32];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
-        pool.can_fork()?;
         let tick = Tick { job: Work::micros(1), between: Work::micros(200) };
         let expected = tick.whole(&mut Serial);
         warm_up(pool);

@@ -2,7 +2,7 @@
 
 use super::parts::{let_sleep, sum, warm_up};
 use super::{MeasureSpec, Samples, Workload};
-use crate::contender::{Pool, Serial};
+use crate::contender::{Pool, Reason, Serial};
 use crate::measure::{Budget, Work};
 use std::time::Duration;
 
@@ -21,9 +21,12 @@ impl Workload for ColdEntry {
         MeasureSpec::less("loop", "time of the loop", "us"),
     ];
 
+    fn can<P: Pool>() -> Result<(), Reason> {
+        P::can_enter()
+    }
+
     // A contender that does not fork enters all the same, and goes through the loop by plain calls.
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
-        pool.can_enter()?;
         let work = Work::of(Duration::from_nanos(300));
         let item = |seed| work.run(seed as u64);
         let expected = sum(&mut Serial, 0..ITEMS, &item);

@@ -19,7 +19,6 @@ impl Workload for Fib {
     const WIDTHS: &'static [usize] = &[1];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
-        pool.can_fork()?;
         let expected = fib(&mut Serial, N);
         let calls = f64::from(2 * expected as u32 - 1);
         let round = || {

@@ -29,6 +29,10 @@ impl Workload for FloodOutside {
         MeasureSpec::less("cpu", "CPU time a job, from one thread", "ns"),
     ];
 
+    fn can<P: Pool>() -> Result<(), Reason> {
+        P::can_spawn()
+    }
+
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
         // All floods of a process count in the same place: a job that had to know where would not be empty.
         static TURN: Mutex<()> = Mutex::new(());

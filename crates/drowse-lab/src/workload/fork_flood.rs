@@ -19,7 +19,6 @@ impl Workload for ForkFlood {
     const WIDTHS: &'static [usize] = &[1];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
-        pool.can_fork()?;
         warm_up(pool);
         let round = || {
             let (seconds, count) =

@@ -26,7 +26,6 @@ impl Workload for Frames {
     const WIDTHS: &'static [usize] = &[32];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
-        pool.can_fork()?;
         let work = Work::of(Duration::from_millis(1) / ITEMS as u32);
         let item = |seed| work.run(seed as u64);
         warm_up(pool);

@@ -19,7 +19,6 @@ impl Workload for HeavyPair {
     ];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
-        pool.can_fork()?;
         let work = Work::micros(size(5_000, 200) as u64);
         warm_up(pool);
         let round = || {

@@ -2,7 +2,7 @@
 
 use super::parts::{size, warm_up};
 use super::{MeasureSpec, Samples, Workload};
-use crate::contender::Pool;
+use crate::contender::{Pool, Reason};
 use crate::measure::{Budget, UsageMeter, thread_cpu};
 use std::thread;
 use std::time::Duration;
@@ -24,6 +24,10 @@ impl Workload for Idle {
         MeasureSpec::less("switches", "context switches a second", "/s"),
     ];
     const WIDTHS: &'static [usize] = &[8, 64];
+
+    fn can<P: Pool>() -> Result<(), Reason> {
+        Ok(())
+    }
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
         warm_up(pool);

@@ -2,7 +2,7 @@
 
 use super::parts::{let_sleep, warm_up};
 use super::{MeasureSpec, Samples, Workload, samples};
-use crate::contender::{Fork, Pool};
+use crate::contender::{Fork, Pool, Reason};
 use crate::measure::{Budget, Work};
 use std::sync::OnceLock;
 use std::thread::{self, ThreadId};
@@ -22,11 +22,16 @@ impl Workload for InsideWake {
     const MEASURES: &'static [MeasureSpec] =
         &[MeasureSpec::less("start", "time from the fork to the other half's start (1 ms if later)", "us")];
 
-    fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
-        pool.can_fork()?;
-        if !pool.is_parallel() {
-            return Err("one thread: the other half starts when the first has ended".to_owned());
+    fn can<P: Pool>() -> Result<(), Reason> {
+        P::can_fork()?;
+        if P::is_parallel() {
+            Ok(())
+        } else {
+            Err("one thread: the other half starts when the first has ended")
         }
+    }
+
+    fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
         // Before the fork, long enough for those to fall asleep again whom the entry woke; and a little, between two looks.
         let (before, look) = (Work::micros(1_000), Work::micros(1));
         warm_up(pool);

@@ -20,7 +20,6 @@ impl Workload for Mandelbrot {
     const MEASURES: &'static [MeasureSpec] = &[MeasureSpec::less("time", "time a picture", "ms")];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
-        pool.can_fork()?;
         let expected = picture(&mut Serial);
         warm_up(pool);
         Ok(samples("time", budget.rounds(|| milliseconds(&expected, || pool.run(picture)))))

@@ -21,7 +21,6 @@ impl Workload for Matmul {
     const MEASURES: &'static [MeasureSpec] = &[MeasureSpec::less("time", "time a product", "ms")];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
-        pool.can_fork()?;
         let (a, b) = (matrix(0), matrix(SIDE));
         let expected = plainly(&a, &b);
         warm_up(pool);

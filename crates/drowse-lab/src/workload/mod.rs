@@ -46,7 +46,7 @@ pub use skewed::Skewed;
 pub use ticks::Ticks;
 pub use tree_sum::{TreeSum, TreeSumLarge, TreeSumLargeChildrenFirst};
 
-use crate::contender::Pool;
+use crate::contender::{Pool, Reason};
 use crate::measure::Budget;
 use crate::schema::Measure;
 use std::collections::BTreeMap;
@@ -101,11 +101,20 @@ pub trait Workload {
     /// The widths of pool for which a comparison runs it, besides the number of processors.
     const WIDTHS: &'static [usize] = &[];
 
-    /// Runs it in this pool.
+    /// Whether this contender can do it at all, which is known without a pool. Most workloads fork.
     ///
     /// # Errors
     ///
-    /// If the contender cannot do this: why not, in a sentence.
+    /// If not: why, in a sentence.
+    fn can<P: Pool>() -> Result<(), Reason> {
+        P::can_fork()
+    }
+
+    /// Runs it in this pool of a contender that [can](Self::can).
+    ///
+    /// # Errors
+    ///
+    /// If it turns out that the contender cannot do this: why not, in a sentence.
     ///
     /// # Panics
     ///

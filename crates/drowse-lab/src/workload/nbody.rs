@@ -23,7 +23,6 @@ impl Workload for NBody {
     const MEASURES: &'static [MeasureSpec] = &[MeasureSpec::less("time", "time a step", "ms")];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
-        pool.can_fork()?;
         let bodies = bodies();
         let expected = step(&mut Serial, &bodies);
         warm_up(pool);

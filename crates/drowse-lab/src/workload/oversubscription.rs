@@ -21,7 +21,6 @@ impl Workload for Oversubscription {
     const WIDTHS: &'static [usize] = &[8, 32];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
-        pool.can_fork()?;
         let (tree, data) = (Tree::fine(), Data::new(size(400_000, 5_000)));
         let expected = tree.sum(&mut Serial);
         warm_up(pool);

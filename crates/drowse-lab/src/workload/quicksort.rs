@@ -19,7 +19,6 @@ impl Workload for Quicksort {
     const MEASURES: &'static [MeasureSpec] = &[MeasureSpec::less("time", "time a sort", "ms")];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
-        pool.can_fork()?;
         let data = Data::new(size(1_000_000, 10_000));
         warm_up(pool);
         Ok(samples("time", budget.rounds(|| data.sort_in(pool))))

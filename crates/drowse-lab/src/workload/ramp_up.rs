@@ -2,7 +2,7 @@
 
 use super::parts::{let_sleep, warm_up};
 use super::{MeasureSpec, Samples, Workload, samples};
-use crate::contender::Pool;
+use crate::contender::{Pool, Reason};
 use crate::measure::{Budget, Work};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
@@ -23,11 +23,12 @@ impl Workload for RampUp {
         &[MeasureSpec::less("spread", "time from the first start to the last", "us")];
     const WIDTHS: &'static [usize] = &[8, 32];
 
+    fn can<P: Pool>() -> Result<(), Reason> {
+        P::can_spawn()?;
+        if P::is_parallel() { Ok(()) } else { Err("one thread: its jobs start one after the other") }
+    }
+
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
-        pool.spawn(Box::new(|| ()))?;
-        if !pool.is_parallel() {
-            return Err("one thread: its jobs start one after the other".to_owned());
-        }
         warm_up(pool);
         let work = Work::micros(100);
         let rounds = budget.rounds(|| round(pool, work));

@@ -22,7 +22,6 @@ impl Workload for RegionChain {
         &[MeasureSpec::more("speed", "speed, beside one entry round all", "%")];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
-        pool.can_fork()?;
         let work = Work::of(std::time::Duration::from_nanos(ITEM));
         warm_up(pool);
         let once = || pool.run(|fork| (0..REGIONS).map(|number| region(fork, number, work)).sum::<u64>());

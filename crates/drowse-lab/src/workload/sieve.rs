@@ -21,7 +21,6 @@ impl Workload for Sieve {
     const MEASURES: &'static [MeasureSpec] = &[MeasureSpec::less("time", "time a count", "ms")];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
-        pool.can_fork()?;
         warm_up(pool);
         Ok(samples("time", budget.rounds(|| milliseconds(&PRIMES, || pool.run(|fork| count(fork, BELOW))))))
     }

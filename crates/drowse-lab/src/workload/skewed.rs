@@ -18,7 +18,6 @@ impl Workload for Skewed {
     ];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
-        pool.can_fork()?;
         let (coarse, fine) = (Tree::coarse(), Tree::fine());
         warm_up(pool);
         let measure = |tree: Tree| speed_up(|| tree.sum(&mut Serial), || pool.run(|fork| tree.sum(fork)));

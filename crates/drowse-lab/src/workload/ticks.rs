@@ -2,7 +2,7 @@
 
 use super::parts::size;
 use super::{MeasureSpec, Samples, Workload};
-use crate::contender::Pool;
+use crate::contender::{Pool, Reason};
 use crate::measure::{Budget, UsageMeter};
 use std::sync::mpsc::channel;
 use std::thread;
@@ -25,6 +25,10 @@ impl Workload for Ticks {
         MeasureSpec::less("start", "time from spawn to start", "us"),
     ];
     const WIDTHS: &'static [usize] = &[8, 32];
+
+    fn can<P: Pool>() -> Result<(), Reason> {
+        P::can_spawn()
+    }
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
         let round = || -> Result<(f64, Vec<f64>), String> {

@@ -59,7 +59,6 @@ impl Workload for TreeSumLargeChildrenFirst {
 }
 
 fn measure<P: Pool>(pool: &P, budget: Budget, tree: &Node, times: u32) -> Result<Samples, String> {
-    pool.can_fork()?;
     let expected = sum(&mut Serial, tree);
     let nodes = expected as f64 * f64::from(times);
     let round = || {

@@ -2,8 +2,9 @@
 
 #![allow(dead_code)] // each test program uses its part
 
+use std::fs::File;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::{env, fs, process};
 
 /// What came of a run.
@@ -15,6 +16,14 @@ pub(crate) struct Ran {
 /// Runs `drowse-lab` with these arguments.
 pub(crate) fn lab(args: &[&str]) -> Ran {
     let output = Command::new(env!("CARGO_BIN_EXE_drowse-lab")).args(args).output().unwrap();
+    Ran { args: args.iter().map(|arg| arg.to_string()).collect(), output }
+}
+
+/// Runs it with this file as its standard output.
+pub(crate) fn lab_into(file: File, args: &[&str]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_drowse-lab"));
+    let child = command.args(args).stdout(file).stderr(Stdio::piped()).spawn().unwrap();
+    let output = child.wait_with_output().unwrap();
     Ran { args: args.iter().map(|arg| arg.to_string()).collect(), output }
 }
 
