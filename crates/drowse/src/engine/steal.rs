@@ -19,7 +19,9 @@ const PATIENCE: u32 = if FORCE_IS_DEAR { 10 } else { 1 };
 const PATIENCE_OF_THE_BUSY: u32 = if FORCE_IS_DEAR { 64 } else { 2 };
 
 /// How often a thief looks for an answer before it asks again.
-const LOOKS: u32 = if FORCE_IS_DEAR { 20 } else { 0 };
+fn looks() -> u32 {
+    if FORCE_IS_DEAR { 20 } else { 0 }
+}
 
 /// How often a thief was put off.
 #[derive(Debug, Default)]
@@ -80,7 +82,7 @@ impl WorkerThread {
 
     fn wait_for_an_answer(&self, victim: usize, enough: impl Fn() -> bool) {
         let stealer = &self.registry.threads[victim].stealer;
-        for _ in 0..LOOKS {
+        for _ in 0..looks() {
             hint::spin_loop();
             if stealer.is_public() || enough() {
                 break;
