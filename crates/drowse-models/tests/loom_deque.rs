@@ -81,22 +81,32 @@ fn the_last_item_goes_to_one_without_lopsided_fences() {
     });
 }
 
+/// An owner pushes two items, does `this`, and pops; a thief steals meanwhile.
+fn two_items(this: impl Fn(&Owner<Parcel>)) {
+    let items = Items::new(2);
+    let (owner, stealer) = deque::new(2);
+    items.push(&owner, 0);
+    let thief = thread::spawn({
+        let items = items.clone();
+        move || steal(&stealer, &items)
+    });
+    items.push(&owner, 1);
+    this(&owner);
+    let popped = [pop(&owner, &items), pop(&owner, &items)];
+    let stolen = thief.join().unwrap();
+    assert_all_taken(&items, popped.into_iter().chain([stolen]));
+    assert!(owner.is_empty());
+}
+
 #[test]
 fn owner_and_thief_share_two_items() {
-    with_preemptions(4, || {
-        let items = Items::new(2);
-        let (owner, stealer) = deque::new(2);
-        items.push(&owner, 0);
-        let thief = thread::spawn({
-            let items = items.clone();
-            move || steal(&stealer, &items)
-        });
-        items.push(&owner, 1);
-        let popped = [pop(&owner, &items), pop(&owner, &items)];
-        let stolen = thief.join().unwrap();
-        assert_all_taken(&items, popped.into_iter().chain([stolen]));
-        assert!(owner.is_empty());
-    });
+    with_preemptions(4, || two_items(|_| {}));
+}
+
+/// An owner that expects thieves publishes of its own accord, and goes on to take what it published.
+#[test]
+fn an_owner_shares_and_takes_back_while_a_thief_steals() {
+    with_preemptions(3, || two_items(Owner::share));
 }
 
 #[test]
@@ -113,26 +123,6 @@ fn a_thief_that_comes_twice_takes_no_item_twice() {
         let popped = [pop(&owner, &items), pop(&owner, &items)];
         let stolen = thief.join().unwrap();
         assert_all_taken(&items, popped.into_iter().chain(stolen));
-        assert!(owner.is_empty());
-    });
-}
-
-/// An owner that expects thieves publishes of its own accord, and goes on to take what it published.
-#[test]
-fn an_owner_shares_and_takes_back_while_a_thief_steals() {
-    with_preemptions(3, || {
-        let items = Items::new(2);
-        let (owner, stealer) = deque::new(2);
-        items.push(&owner, 0);
-        let thief = thread::spawn({
-            let items = items.clone();
-            move || steal(&stealer, &items)
-        });
-        items.push(&owner, 1);
-        owner.share();
-        let popped = [pop(&owner, &items), pop(&owner, &items)];
-        let stolen = thief.join().unwrap();
-        assert_all_taken(&items, popped.into_iter().chain([stolen]));
         assert!(owner.is_empty());
     });
 }

@@ -35,7 +35,7 @@ impl WorkerThread {
     }
 
     pub(super) fn count_deque_job(&self) {
-        self.deque_streak.set(self.deque_streak.get() + 1);
+        self.deque_streak.set(self.deque_streak.get().saturating_add(1));
     }
 
     pub(super) fn take_injected_job(&self) -> Option<JobRef> {

@@ -4,7 +4,7 @@ use super::worker::WorkerThread;
 use crate::TraceEvent;
 use crate::deque::{Steal, Stealer};
 use crate::job::{JobHeader, JobRef};
-use drowse_sync::hint;
+use drowse_sync::{hint, mutant};
 use std::cell::Cell;
 
 /// Whether it is worth asking the owner of private jobs for them: force costs tens of microseconds where a heavy fence is a system call.
@@ -81,7 +81,7 @@ impl WorkerThread {
     }
 
     fn wait_for_an_answer(&self, victim: usize, enough: impl Fn() -> bool) {
-        let stealer = &self.registry.threads[victim].stealer;
+        let stealer = self.stealer_of(victim);
         for _ in 0..looks() {
             hint::spin_loop();
             if stealer.is_public() || enough() {
@@ -117,6 +117,9 @@ impl WorkerThread {
     #[cold]
     fn steal_by_force(&self) -> Option<JobRef> {
         self.promises.broken.set(0);
+        if mutant::active("engine/never-by-force") {
+            return None;
+        }
         for victim in self.others_from(self.promises.by.get()) {
             if let Steal::Success(word) = self.stealer_of(victim).steal_by_force() {
                 // SAFETY: what is in a deque was put there by `push`, and has left it now.

@@ -19,6 +19,13 @@ pub(super) const MUTANTS: &[Mutant] = &[
         removes: "the post after a push",
     },
     Mutant {
+        name: "engine/never-by-force",
+        backend: Backend::Shuttle,
+        binary: "shuttle_pool",
+        model: "jec::halves_that_wait_for_each_other",
+        removes: "the theft by force: who is asked and does not push keeps its jobs for ever",
+    },
+    Mutant {
         name: "engine/broadcast-no-wake",
         backend: Backend::Shuttle,
         binary: "shuttle_pool",
