@@ -161,7 +161,7 @@ mod explore {
         // Not what the environment says: each model knows what it can afford.
         builder.preemption_bound = bound;
         builder.check(move || {
-            drowse_sync::prepare_fences();
+            drowse_sync::LightFences::prepare();
             model();
         });
     }

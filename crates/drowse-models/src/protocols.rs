@@ -13,14 +13,14 @@ pub use in_a_pool::*;
 #[cfg(not(drowse_shuttle))]
 mod alone {
     use super::EXPLORED;
-    use drowse_sleep::{Counters, Jec, Policy, Sleep, SleepProtocol};
+    use drowse_sleep::{Counters, Jec, Pause, Policy, Sleep, SleepProtocol};
 
     /// Makes the sleep of so many workers, by the protocol that a model is about.
     pub type MakeSleep = fn(usize) -> Sleep;
 
     /// Sleepy after the first empty search, asleep after the second: the shortest way to bed.
     const EAGER: Policy =
-        Policy { rounds_until_sleepy: 0, rounds_while_sleepy: 1, rounds_on_watch: 0, spins_per_round: 0 };
+        Policy { rounds_until_sleepy: 0, rounds_while_sleepy: 1, rounds_on_watch: 0, pause: Pause::Spin(0) };
 
     /// By the protocol of the one sleepy worker.
     pub fn sleepy(workers: usize) -> Sleep {

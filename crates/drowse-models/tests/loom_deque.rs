@@ -3,7 +3,7 @@
 
 use drowse::model::deque::{self, Owner, Steal, Stealer};
 use drowse_models::{Parcel, every_interleaving, with_preemptions};
-use drowse_sync::{Arc, thread, without_lopsided_fences};
+use drowse_sync::{Arc, thread, without_light_fences};
 use std::ptr::NonNull;
 
 /// Items to push. Their contents are written by the owner just before each push, and taken out by the taker.
@@ -74,9 +74,9 @@ fn the_last_item_goes_to_one() {
 }
 
 #[test]
-fn the_last_item_goes_to_one_without_lopsided_fences() {
+fn the_last_item_goes_to_one_without_light_fences() {
     every_interleaving(|| {
-        without_lopsided_fences();
+        without_light_fences();
         last_item();
     });
 }
@@ -247,9 +247,9 @@ fn owner_and_thief_share_two_public_items() {
 }
 
 #[test]
-fn owner_and_thief_share_two_public_items_without_lopsided_fences() {
+fn owner_and_thief_share_two_public_items_without_light_fences() {
     every_interleaving(|| {
-        without_lopsided_fences();
+        without_light_fences();
         two_public_items();
     });
 }

@@ -7,7 +7,7 @@ use drowse_models::{
     wait_until, with_preemptions,
 };
 use drowse_sleep::{LatchWord, Sleep};
-use drowse_sync::{Arc, thread, without_lopsided_fences};
+use drowse_sync::{Arc, thread, without_light_fences};
 use std::ptr::NonNull;
 
 /// Worker 0 is active: it posts jobs on its own deque. The others steal them.
@@ -75,9 +75,9 @@ fn a_sleeper_runs_a_job_that_its_poster_never_takes_back(make: MakeSleep) {
     every_interleaving(move || mutual_wait(make));
 }
 
-fn a_sleeper_runs_the_job_without_lopsided_fences(make: MakeSleep) {
+fn a_sleeper_runs_the_job_without_light_fences(make: MakeSleep) {
     every_interleaving(move || {
-        without_lopsided_fences();
+        without_light_fences();
         mutual_wait(make);
     });
 }
@@ -112,7 +112,7 @@ fn a_job_that_a_failed_take_back_uncovers_is_not_lost(make: MakeSleep) {
 
 for_each_protocol!(
     a_sleeper_runs_a_job_that_its_poster_never_takes_back,
-    a_sleeper_runs_the_job_without_lopsided_fences,
+    a_sleeper_runs_the_job_without_light_fences,
     a_sleeper_runs_the_job_of_a_poster_that_became_inactive,
     a_job_that_a_failed_take_back_uncovers_is_not_lost
 );

@@ -1,6 +1,6 @@
 //! The protocols by name.
 
-use crate::{Counters, Jec, Protocol, Sleepy};
+use crate::{Counters, Jec, Pause, Policy, Protocol, Sleepy};
 use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
@@ -11,11 +11,11 @@ use std::str::FromStr;
 /// use drowse_sleep::SleepProtocol;
 ///
 /// assert_eq!("sleepy".parse(), Ok(SleepProtocol::Sleepy));
-/// assert_eq!(SleepProtocol::default().to_string(), "jec");
+/// assert_eq!(SleepProtocol::default().to_string(), "counters");
 /// let error = "snooze".parse::<SleepProtocol>().unwrap_err();
 /// assert!(error.to_string().contains("sleepy, counters, jec"));
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SleepProtocol {
     /// One sleepy worker at a time; any news wakes everybody. See [`sleepy`](crate::sleepy).
@@ -23,7 +23,6 @@ pub enum SleepProtocol {
     /// Counts of the idle and the sleeping; news wakes as many as it takes. See [`counters`](crate::counters).
     Counters(Counters),
     /// The same with a jobs event counter, which keeps sleepy workers awake while work comes. See [`jec`](crate::jec).
-    #[default]
     Jec,
 }
 
@@ -34,6 +33,23 @@ impl SleepProtocol {
         Self::Counters(Counters { idleness: crate::Idleness::Counted, wake: crate::WakeSize::Needed }),
         Self::Jec,
     ];
+
+    /// How patient workers are that sleep by this protocol, unless they are told.
+    ///
+    /// ```
+    /// use drowse_sleep::{Pause, Policy, SleepProtocol};
+    ///
+    /// assert_eq!(SleepProtocol::default().policy(), Policy::default());
+    /// assert_eq!(SleepProtocol::Sleepy.policy().pause, Pause::Yield);
+    /// ```
+    pub fn policy(self) -> Policy {
+        match self {
+            // As in its documents. One worker at a time gets sleepy, and the others wait for their turn: those who
+            // keep their processors meanwhile keep it from the one whose turn it is.
+            Self::Sleepy if !cfg!(drowse_shuttle) => Policy { pause: Pause::Yield, ..Policy::default() },
+            _ => Policy::default(),
+        }
+    }
 
     /// The name that it is chosen by.
     pub fn name(self) -> &'static str {
@@ -50,6 +66,13 @@ impl SleepProtocol {
             Self::Counters(options) => Box::new(options),
             Self::Jec => Box::new(Jec::new()),
         }
+    }
+}
+
+impl Default for SleepProtocol {
+    /// [`Counters`], without options.
+    fn default() -> Self {
+        Self::Counters(Counters::default())
     }
 }
 

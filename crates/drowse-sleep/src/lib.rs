@@ -163,7 +163,7 @@ pub use jec::Jec;
 pub use latch_word::LatchWord;
 pub use meter::SleepMetrics;
 pub use observer::Observer;
-pub use policy::Policy;
+pub use policy::{Pause, Policy};
 pub use reason::Reason;
 pub use sleep::{Idle, Sleep, Surroundings};
 pub use sleepy::Sleepy;

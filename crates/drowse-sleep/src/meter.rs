@@ -16,10 +16,11 @@ pub(crate) struct Meter {
     pub(crate) fruitless: Counter,
     /// Times a waker stopped it on its way to sleep.
     pub(crate) kept_awake: Counter,
-    /// Nanoseconds that it was blocked, in sleeps that have ended.
+    /// Nanoseconds that it was blocked, in sleeps that have ended. While it sleeps: that, less the time at which the
+    /// sleep began by the house's clock, and `ASLEEP`. One word, so that nobody reads one half before and the other after.
     parked: Counter,
-    /// When the sleep began that has not ended, by the house's clock, plus one; 0 if it is awake.
-    parked_since: Counter,
+    /// The most that anybody was told of it.
+    told: Counter,
     /// Nanoseconds of the last sleep; 0 if there was none.
     last_sleep: Counter,
     /// Times it was woken, by reason. Counted by the waker.
@@ -34,16 +35,25 @@ impl Meter {
     /// The worker is about to block.
     pub(crate) fn park(&self, now: Duration) {
         self.sleeps.add_mine(1);
-        self.parked_since.set_mine(nanos(now) + 1);
+        self.parked.set_mine(self.parked.get().wrapping_sub(nanos(now)) | ASLEEP);
     }
 
-    /// The worker was woken.
-    pub(crate) fn unpark(&self, now: Duration) {
-        let since = self.parked_since.get();
-        self.parked_since.set_mine(0);
-        let slept = (nanos(now) + 1).saturating_sub(since);
-        self.parked.add_mine(slept);
-        self.last_sleep.set_mine(slept.max(1));
+    /// The worker was woken that blocked then.
+    pub(crate) fn unpark(&self, since: Duration, now: Duration) {
+        self.parked.set_mine(self.parked_until(now));
+        self.last_sleep.set_mine(nanos(now.saturating_sub(since)).max(1));
+    }
+
+    /// Nanoseconds that it was blocked up to this moment.
+    fn parked_until(&self, now: Duration) -> u64 {
+        match self.parked.get() {
+            word if word & ASLEEP != 0 => {
+                let parked = word.wrapping_add(nanos(now)) & !ASLEEP;
+                // Below zero, if it fell asleep after this moment.
+                if parked > ASLEEP / 2 { 0 } else { parked }
+            }
+            parked => parked,
+        }
     }
 
     /// Whether the worker's last sleep was a brief one.
@@ -52,22 +62,24 @@ impl Meter {
     }
 
     pub(crate) fn read(&self, now: Duration) -> SleepMetrics {
-        let running = match self.parked_since.get() {
-            0 => 0,
-            since => (nanos(now) + 1).saturating_sub(since),
-        };
+        // The worker has read the clock before it writes down that it is awake. Whoever came in between has been told a
+        // little more than it will turn out to be: nobody is told less afterwards.
+        let parked = self.told.raise(self.parked_until(now));
         SleepMetrics {
             sleeps: self.sleeps.get(),
             fruitless: self.fruitless.get(),
             kept_awake: self.kept_awake.get(),
-            parked: Duration::from_nanos(self.parked.get() + running),
+            parked: Duration::from_nanos(parked),
             wakes: std::array::from_fn(|reason| self.wakes[reason].get()),
         }
     }
 }
 
+/// The worker sleeps at this moment. Above all times: 2^63 ns are 292 years.
+const ASLEEP: u64 = 1 << 63;
+
 fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX - 1)
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX) & !ASLEEP
 }
 
 /// How one worker has slept so far.
@@ -126,5 +138,48 @@ impl std::ops::AddAssign for SleepMetrics {
         for (mine, other) in self.wakes.iter_mut().zip(other.wakes) {
             *mine += other;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Meter;
+    use std::time::Duration;
+
+    const fn us(micros: u64) -> Duration {
+        Duration::from_micros(micros)
+    }
+
+    #[test]
+    fn a_sleep_counts_while_it_lasts_and_once() {
+        let meter = Meter::default();
+        meter.park(us(100));
+        assert_eq!(meter.read(us(130)).parked, us(30));
+        meter.unpark(us(100), us(150));
+        assert_eq!(meter.read(us(160)).parked, us(50));
+        meter.park(us(200));
+        assert_eq!(meter.read(us(201)).parked, us(51));
+    }
+
+    #[test]
+    fn nobody_is_told_less_than_before() {
+        let meter = Meter::default();
+        meter.park(us(100));
+        // The worker reads the clock at 140, and somebody asks before it writes that down.
+        assert_eq!(meter.read(us(145)).parked, us(45));
+        meter.unpark(us(100), us(140));
+        assert_eq!(meter.read(us(150)).parked, us(45));
+        // Somebody who read the clock before the next sleep began.
+        meter.park(us(160));
+        assert_eq!(meter.read(us(155)).parked, us(45));
+        assert_eq!(meter.read(us(190)).parked, us(70));
+    }
+
+    #[test]
+    fn a_sleep_that_began_after_the_clock_was_read_is_none() {
+        let meter = Meter::default();
+        meter.park(us(100));
+        assert_eq!(meter.read(us(99)).parked, us(0));
+        assert_eq!(meter.read(us(101)).parked, us(1));
     }
 }

@@ -1,15 +1,13 @@
 //! How long a worker searches before it sleeps.
 
-use drowse_sync::has_several_cores;
+use drowse_sync::{has_several_cores, hint, yield_to_others};
 
 /// How long an idle worker searches before it gets sleepy, and how long it stays so before it sleeps.
 ///
 /// A search costs CPU time but finds new work within nanoseconds; a sleep costs nothing but takes
 /// microseconds to end. The default searches for about as long as a wake-up takes.
 ///
-/// Between two searches the worker pauses with `spin_loop` hints. It never yields to the operating system: a
-/// thread that has yielded is put behind every other runnable thread, and on current Linux kernels its
-/// next wake-up can take milliseconds.
+/// Between two searches the worker [pauses](Pause).
 ///
 /// ```
 /// use drowse_sleep::Policy;
@@ -28,13 +26,39 @@ pub struct Policy {
     /// have been better to stay awake. So a pool that is entered again and again finds somebody awake, and one that is entered now
     /// and then pays nothing for it. Only where the [protocol](crate::Protocol::searching) knows who searches.
     pub rounds_on_watch: u32,
-    /// `spin_loop` hints between two searches.
-    pub spins_per_round: u32,
+    /// What it does between two searches.
+    pub pause: Pause,
+}
+
+/// What a worker does between two searches.
+///
+/// ```
+/// use drowse_sleep::{Pause, Policy};
+///
+/// assert_ne!(Policy::default().pause, Pause::Yield);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Pause {
+    /// It keeps its processor, for so many `spin_loop` hints.
+    Spin(u32),
+    /// It lets other threads run first, as the protocols' documents have it. On current Linux kernels a thread that has
+    /// yielded is put behind everything else that could run, and its next wake-up can take milliseconds. Where there are
+    /// many more workers than processors, and each waits for its turn to get sleepy, spinning takes longer still.
+    Yield,
+}
+
+impl Pause {
+    pub(crate) fn pause(self) {
+        match self {
+            Self::Spin(hints) => (0..hints).for_each(|_| hint::spin_loop()),
+            Self::Yield => yield_to_others(),
+        }
+    }
 }
 
 impl Policy {
-    /// The rounds as the Blitz runtime numbers them: 0 to 31 search, 32 announces, 33 searches once more, 34 sleeps.
-    /// (Where Blitz yields between two rounds, this pauses.)
+    /// The rounds as the Blitz runtime numbers them: 0 to 31 search, 32 announces, 33 searches once more, 34 sleeps; and a
+    /// yield between two of them.
     ///
     /// ```
     /// use drowse_sleep::Policy;
@@ -43,7 +67,7 @@ impl Policy {
     /// assert_eq!(Policy::BLITZ.rounds_until_sleepy + Policy::BLITZ.rounds_while_sleepy, 34);
     /// ```
     pub const BLITZ: Self =
-        Self { rounds_until_sleepy: 32, rounds_while_sleepy: 2, rounds_on_watch: 0, spins_per_round: 2 };
+        Self { rounds_until_sleepy: 32, rounds_while_sleepy: 2, rounds_on_watch: 0, pause: Pause::Yield };
 }
 
 impl Default for Policy {
@@ -54,11 +78,11 @@ impl Default for Policy {
                 rounds_until_sleepy: 1,
                 rounds_while_sleepy: 1,
                 rounds_on_watch: 0,
-                spins_per_round: 1,
+                pause: Pause::Spin(1),
             };
         }
         // Where there is one processor, whoever keeps watch keeps others from bringing work.
         let rounds_on_watch = if has_several_cores() { 150 } else { 0 };
-        Self { rounds_until_sleepy: 24, rounds_while_sleepy: 1, rounds_on_watch, spins_per_round: 2 }
+        Self { rounds_until_sleepy: 24, rounds_while_sleepy: 1, rounds_on_watch, pause: Pause::Spin(2) }
     }
 }

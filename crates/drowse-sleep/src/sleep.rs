@@ -63,8 +63,7 @@ impl<F: Fn() -> bool> Surroundings for F {
 }
 
 impl Sleep {
-    /// The sleep of `workers` workers, all of them active. Somebody must have called
-    /// [`prepare_fences`](drowse_sync::prepare_fences) before the first [`post`](Self::post).
+    /// The sleep of `workers` workers, all of them active.
     ///
     /// # Panics
     ///
@@ -145,11 +144,11 @@ impl Sleep {
         let sleepy_at = self.policy.rounds_until_sleepy;
         if idle.rounds < sleepy_at {
             idle.rounds += 1;
-            return self.pause();
+            return self.policy.pause.pause();
         }
         if idle.announcement.is_none() && self.keeps_watch(idle) {
             idle.watched += 1;
-            return self.pause();
+            return self.policy.pause.pause();
         }
         if idle.announcement.is_none() {
             idle.announcement = self.protocol.announce(&self.house, idle.worker);
@@ -160,21 +159,15 @@ impl Sleep {
         if idle.announcement.is_none() {
             // Another worker stands in the way, for a moment. Whatever the policy, let it get on.
             hint::spin_loop();
-            return self.pause();
+            return self.policy.pause.pause();
         }
         if idle.rounds < sleepy_at.saturating_add(self.policy.rounds_while_sleepy) {
             if idle.rounds > sleepy_at {
-                self.pause();
+                self.policy.pause.pause();
             }
             idle.rounds += 1;
         } else if let Some(announcement) = idle.announcement.take() {
             self.go_to_bed(idle, announcement, latch, around);
-        }
-    }
-
-    fn pause(&self) {
-        for _ in 0..self.policy.spins_per_round {
-            hint::spin_loop();
         }
     }
 
@@ -234,9 +227,10 @@ impl Sleep {
         }
         self.house.observe(|observer| observer.asleep(idle.worker));
         around.before_sleep();
-        meter.park(self.house.clock.elapsed());
+        let since = self.house.clock.elapsed();
+        meter.park(since);
         self.house.sleepers.sleep(idle.worker);
-        meter.unpark(self.house.clock.elapsed());
+        meter.unpark(since, self.house.clock.elapsed());
         around.after_sleep();
         self.house.observe(|observer| observer.awake(idle.worker));
         idle.woken = true;
@@ -249,8 +243,8 @@ impl Sleep {
     /// `queue` is where they are; it is asked only when somebody sleeps.
     ///
     /// When nobody sleeps or is sleepy, this is a [light fence](drowse_sync::light_fence), one load and one branch, whatever the
-    /// protocol. Where [`prepare_fences`](drowse_sync::prepare_fences) said that there are no light fences, the caller must have
-    /// executed a full fence since it published the jobs.
+    /// protocol. A caller that does not hold [`LightFences`](drowse_sync::LightFences) must have executed a full fence since it
+    /// published the jobs.
     #[inline(always)]
     pub fn post(&self, jobs: usize, queue: &impl PostedTo) {
         // ORDERING: pairs with `House::fence_against_posts`.

@@ -19,18 +19,18 @@ impl Sleep {
 
 #[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]
 mod tests {
-    use crate::{LatchWord, Policy, Sleep, SleepProtocol};
+    use crate::{LatchWord, Pause, Policy, Sleep, SleepProtocol};
     use std::time::Duration;
 
     const POLICY: Policy =
-        Policy { rounds_until_sleepy: 2, rounds_while_sleepy: 9, rounds_on_watch: 5, spins_per_round: 0 };
+        Policy { rounds_until_sleepy: 2, rounds_while_sleepy: 9, rounds_on_watch: 5, pause: Pause::Spin(0) };
 
     /// Worker 0 has slept for so long.
     fn after_a_sleep_of(time: Duration, protocol: SleepProtocol) -> Sleep {
         let sleep = Sleep::new(2, protocol, POLICY);
         let begin = Duration::from_secs(1);
         sleep.house.meters[0].park(begin);
-        sleep.house.meters[0].unpark(begin + time);
+        sleep.house.meters[0].unpark(begin, begin + time);
         sleep
     }
 

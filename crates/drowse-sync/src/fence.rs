@@ -22,6 +22,26 @@
 //! process. For each light fence, that full fence falls before it, in it or after it in its thread's program,
 //! so a light and a heavy fence order like two full ones. Two light fences do not order anything between them, and a
 //! light and a plain full fence do not either.
+//!
+//! # Who may use a light fence
+//!
+//! Whoever holds [`LightFences`]. They are to be had only when the system is ready for heavy ones, which can
+//! come late ([`want_light_fences`]) and end again, so a thread may begin to use light fences, or stop,
+//! while others execute heavy ones:
+//!
+//! ```text
+//!     user                       the other side
+//!     read "ready"               write y
+//!     full fence                 heavy fence = full fence, read "ready" (and the users), act on it
+//!     write x
+//!     light fence
+//!     read y
+//! ```
+//!
+//! Of the two full fences one comes first. If it is the user's, the other side sees that the system is
+//! ready, and acts. If it is the other side's, the user sees `y`, whatever its own fence is worth.
+//! Stopping is the mirror image: a user stops by a full fence and a release of its place among the users,
+//! and who acquires that nobody is left sees what they wrote.
 
 use crate::atomic::{Ordering, fence};
 
@@ -38,87 +58,29 @@ pub fn full_fence() {
 
 #[cfg(drowse_loom)]
 #[path = "fence/loom.rs"]
-mod lopsided;
+mod asymmetric;
 
 #[cfg(not(any(drowse_loom, all(target_os = "linux", not(drowse_shuttle)))))]
-mod lopsided {
-    use super::full_fence;
-
-    /// Pairs with a [`heavy_fence`]. A full fence: this system (or shuttle) has no lopsided ones.
-    #[inline(always)]
-    pub fn light_fence() {
-        full_fence();
-    }
-
-    /// Pairs with a [`light_fence`] and with a [`full_fence`].
-    pub fn heavy_fence() {
-        full_fence();
-    }
-
-    /// Whether [`light_fence`] can be relied on. Always, here.
-    pub fn prepare_fences() -> bool {
-        true
-    }
-}
+#[path = "fence/portable.rs"]
+mod asymmetric;
 
 #[cfg(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle))))]
-mod lopsided {
-    use super::full_fence;
-    use std::sync::OnceLock;
-    use std::sync::atomic::{Ordering, compiler_fence};
+#[path = "fence/membarrier.rs"]
+mod asymmetric;
 
-    /// Pairs with a [`heavy_fence`]. Free; and worth nothing unless [`prepare_fences`] has returned true.
-    #[inline(always)]
-    pub fn light_fence() {
-        // ORDERING: for the compiler only; the processor's part is done by the heavy fence.
-        compiler_fence(Ordering::SeqCst);
-    }
-
-    /// Pairs with a [`light_fence`] and with a [`full_fence`]. Costs a fifth of a microsecond if no other thread of the
-    /// process runs, and some microseconds if one does.
-    #[cold]
-    pub fn heavy_fence() {
-        full_fence();
-        if prepare_fences() && !command(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED) {
-            // It worked when it was tried; perhaps somebody has put the process into a sandbox since. To go on silently would be
-            // a lost wake-up some day.
-            eprintln!("drowse: the system refused a memory barrier that it had granted before; aborting");
-            std::process::abort();
-        }
-    }
-
-    /// Gets the system ready for heavy fences. False if it knows none: then [`light_fence`] is worth nothing, and who would
-    /// use it must use a [`full_fence`]. To be called before the first light fence.
-    pub fn prepare_fences() -> bool {
-        static READY: OnceLock<bool> = OnceLock::new();
-        *READY.get_or_init(|| {
-            command(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)
-                && command(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED)
-        })
-    }
-
-    /// Asks the system; false if it refuses, or does not know how.
-    fn command(command: libc::c_int) -> bool {
-        // SAFETY: `membarrier` takes three integers and touches no memory of ours.
-        unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
-    }
-}
-
+pub use asymmetric::{LightFences, heavy_fence, light_fence, want_light_fences};
 #[cfg(drowse_loom)]
-pub use lopsided::without_lopsided_fences;
-pub use lopsided::{heavy_fence, light_fence, prepare_fences};
+pub use asymmetric::{change_light_fences, changing_light_fences, without_light_fences};
 
 #[cfg(test)]
 mod tests {
-    use super::{heavy_fence, light_fence, prepare_fences};
+    use super::{LightFences, heavy_fence, light_fence};
     use crate::atomic::{AtomicU32, Ordering};
     use std::sync::Barrier;
 
     #[test]
     fn a_light_and_a_heavy_fence_never_both_miss() {
-        if !prepare_fences() {
-            return;
-        }
+        let Some(_light) = LightFences::at_any_cost() else { return };
         let (x, y) = (AtomicU32::new(0), AtomicU32::new(0));
         let step = Barrier::new(2);
         let (mut missed_x, mut missed_y) = (Vec::new(), Vec::new());

@@ -27,21 +27,25 @@ mod meter;
 pub mod mutant;
 mod padded;
 mod queue;
+mod say;
 mod seed;
 mod wait_word;
+mod yielding;
 
 pub use backend::{Arc, Condvar, Mutex, MutexGuard, OnceLock, atomic, cell, hint, thread};
 pub use cores::{core_count, has_several_cores};
-pub use fence::{full_fence, heavy_fence, light_fence, prepare_fences};
+pub use fence::{LightFences, full_fence, heavy_fence, light_fence, want_light_fences};
 pub use meter::{Counter, Stopwatch};
 pub use padded::CachePadded;
 pub use queue::Queue;
+pub use say::say;
 pub use seed::random_seed;
 pub use wait_word::WaitWord;
+pub use yielding::yield_to_others;
 
 #[cfg(drowse_loom)]
 #[doc(hidden)]
-pub use fence::without_lopsided_fences;
+pub use fence::{change_light_fences, changing_light_fences, without_light_fences};
 #[cfg(drowse_loom)]
 #[doc(hidden)]
 pub use loom;

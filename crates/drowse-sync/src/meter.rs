@@ -43,6 +43,12 @@ impl Counter {
         self.0.store(value, Ordering::Relaxed);
     }
 
+    /// Raises it to `value` if it is less, from any thread, and returns what it is then.
+    pub fn raise(&self, value: u64) -> u64 {
+        // ORDERING: relaxed; nothing is read on the strength of it.
+        self.0.fetch_max(value, Ordering::Relaxed).max(value)
+    }
+
     /// The count so far.
     pub fn get(&self) -> u64 {
         // ORDERING: relaxed, as above.

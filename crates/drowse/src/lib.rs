@@ -83,8 +83,8 @@ pub mod spawner {
 }
 
 pub use drowse_sleep::{
-    BlockedWorker, Counters, Deadlock, Idleness, Policy as SleepPolicy, Reason, SleepMetrics, SleepProtocol,
-    WakeSize,
+    BlockedWorker, Counters, Deadlock, Idleness, Pause, Policy as SleepPolicy, Reason, SleepMetrics,
+    SleepProtocol, WakeSize,
 };
 pub use metrics::{Metrics, WorkerMetrics};
 pub use trace::{Trace, TraceEvent, TraceRecord};

@@ -1,8 +1,9 @@
 //! Panics: caught where a job ends, carried to whoever waits, never let loose over shared stack frames.
 
+use drowse_sync::say;
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
-use std::{process, thread};
+use std::{mem, process, thread};
 
 /// What a panic carries.
 pub(crate) type Payload = Box<dyn Any + Send>;
@@ -18,13 +19,31 @@ pub(crate) fn resume_unwinding(payload: Payload) -> ! {
     panic::resume_unwind(payload)
 }
 
-/// Ends the process if it is dropped: unwinding past this point would free what other threads still use.
-/// Forget it once the danger is over.
-pub(crate) struct AbortIfPanic;
+/// Drops a value of the user's where its panic must not take the place of another, or unwind at all.
+/// Such a panic has been reported by the panic hook, and ends here.
+pub(crate) fn drop_quietly<T>(value: T) {
+    if let Err(payload) = halt_unwinding(|| drop(value)) {
+        // It may panic when it is dropped, too.
+        mem::forget(payload);
+    }
+}
+
+/// Calls `f`, and ends the process if it unwinds: that would free what other threads still use, or
+/// leave somebody waiting for ever. What lends a part of its frame calls this from before that to after.
+#[inline(always)]
+pub(crate) fn or_abort<R>(f: impl FnOnce() -> R) -> R {
+    let abort = AbortIfPanic;
+    let result = f();
+    mem::forget(abort);
+    result
+}
+
+/// Ends the process if it is dropped.
+struct AbortIfPanic;
 
 impl Drop for AbortIfPanic {
     fn drop(&mut self) {
-        eprintln!("drowse: a panic reached a place that must not unwind; aborting");
+        say(format_args!("drowse: a panic reached a place that must not unwind; aborting"));
         process::abort();
     }
 }

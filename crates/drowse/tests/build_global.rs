@@ -137,3 +137,55 @@ fn if_it_fails_one_may_try_again() {
     ended.assert_done();
     assert_eq!(ended.complaints(), [""; 0]);
 }
+
+/// The message of a panic.
+fn message(payload: &(dyn std::any::Any + Send)) -> &str {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| payload.downcast_ref::<&str>().copied()).expect("a message")
+}
+
+#[test]
+fn a_closure_that_names_threads_cannot_use_the_pool_that_it_helps_to_build() {
+    let test = "a_closure_that_names_threads_cannot_use_the_pool_that_it_helps_to_build";
+    let ended = in_child(test, &[], || {
+        let built = std::panic::catch_unwind(|| {
+            let name = |_| drowse::join(|| "a", || "b").0.to_owned();
+            ThreadPoolBuilder::new().num_threads(2).thread_name(name).build_global()
+        });
+        let payload = built.expect_err("the name cannot be found");
+        let said = message(&*payload);
+        assert!(said.contains("is being built by this very thread"), "{said}");
+        assert_eq!(fib(15), 610, "the next one may try");
+    });
+    ended.assert_done();
+}
+
+#[test]
+fn a_spawn_handler_cannot_use_or_build_the_pool_that_it_helps_to_build() {
+    let test = "a_spawn_handler_cannot_use_or_build_the_pool_that_it_helps_to_build";
+    let ended = in_child(test, &[], || {
+        let spawn = |worker: drowse::ThreadBuilder| {
+            let error = ThreadPoolBuilder::new().build_global().expect_err("it is being built");
+            assert!(error.to_string().contains("is being built by this very thread"), "{error}");
+            let used = std::panic::catch_unwind(|| drowse::scope(|_| ()));
+            assert!(message(&*used.expect_err("it is being built")).contains("spawn handler"));
+            thread::Builder::new().spawn(|| worker.run()).map(drop)
+        };
+        ThreadPoolBuilder::new().num_threads(2).spawn_handler(spawn).build_global().unwrap();
+        assert_eq!(fib(15), 610);
+    });
+    ended.assert_done();
+}
+
+#[test]
+fn a_start_handler_can_use_the_pool_that_it_helps_to_start() {
+    let test = "a_start_handler_can_use_the_pool_that_it_helps_to_start";
+    let ended = in_child(test, &[], || {
+        let (sender, sums) = mpsc::channel();
+        let sender = Mutex::new(sender);
+        let start = move |_| sender.lock().unwrap().send(fib(10)).unwrap();
+        ThreadPoolBuilder::new().num_threads(2).start_handler(start).build_global().unwrap();
+        assert_eq!((sums.recv(), sums.recv()), (Ok(55), Ok(55)));
+    });
+    ended.assert_done();
+}

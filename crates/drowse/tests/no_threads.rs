@@ -167,3 +167,34 @@ fn each_thread_there_is_does_its_own_work() {
     });
     assert_said_once(&ended);
 }
+
+/// Lets the process have so many bytes of addresses more than it has now.
+fn limit_addresses(more: u64) {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: u64 = statm.split(' ').next().unwrap().parse().unwrap();
+    let limit = libc::rlimit { rlim_cur: pages * 4096 + more, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: a limit that outlives the call.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
+}
+
+#[test]
+fn the_global_pool_goes_on_with_the_threads_that_can_be_started() {
+    let test = "the_global_pool_goes_on_with_the_threads_that_can_be_started";
+    // Stacks of a gigabyte of addresses, and room for some of them.
+    let gigabyte = (1_u64 << 30).to_string();
+    let ended = in_child(test, &[("RUST_MIN_STACK", &gigabyte), ("DROWSE_NUM_THREADS", "64")], || {
+        limit_addresses(6 << 30);
+        let (sender, receiver) = mpsc::channel();
+        drowse::spawn(move || sender.send(42).unwrap());
+        assert_eq!(receiver.recv(), Ok(42), "what is spawned is answered");
+        let threads = drowse::current_num_threads();
+        assert!((1..=6).contains(&threads), "{threads}");
+        assert!(drowse::broadcast(|context| context.index()).into_iter().eq(0..threads));
+        assert_eq!(fib(15), 610);
+        assert_eq!(drowse::current_thread_index(), None, "the caller is not one of them");
+    });
+    ended.assert_done();
+    let complaints = ended.complaints();
+    assert_eq!(complaints.len(), 1, "{complaints:?}");
+    assert!(complaints[0].contains("of 64 threads"), "{complaints:?}");
+}

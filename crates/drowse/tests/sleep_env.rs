@@ -43,7 +43,7 @@ fn assert_one_complaint(ended: &Ended, value: &str) {
     ended.assert_done();
     let complaints = ended.complaints();
     assert_eq!(complaints.len(), 1, "{complaints:?}");
-    for part in [SLEEP, &format!("{value:?}"), "sleepy, counters, jec", "using jec"] {
+    for part in [SLEEP, &format!("{value:?}"), "sleepy, counters, jec", "using counters"] {
         assert!(complaints[0].contains(part), "{part} in {}", complaints[0]);
     }
     assert_eq!(ended.stderr.lines().filter(|line| line.contains(SLEEP)).count(), 1, "{}", ended.stderr);
@@ -52,7 +52,7 @@ fn assert_one_complaint(ended: &Ended, value: &str) {
 #[test]
 fn without_the_variable_it_is_the_default() {
     let test = "without_the_variable_it_is_the_default";
-    assert_silent(&in_child(test, &[], || assert_chosen("jec")));
+    assert_silent(&in_child(test, &[], || assert_chosen("counters")));
 }
 
 #[test]
@@ -79,19 +79,19 @@ fn blanks_around_it_do_not_matter() {
 #[test]
 fn an_unknown_name_is_complained_about_once() {
     let test = "an_unknown_name_is_complained_about_once";
-    assert_one_complaint(&in_child(test, &[(SLEEP, "snooze")], || assert_chosen("jec")), "snooze");
+    assert_one_complaint(&in_child(test, &[(SLEEP, "snooze")], || assert_chosen("counters")), "snooze");
 }
 
 #[test]
 fn capitals_are_complained_about_once() {
     let test = "capitals_are_complained_about_once";
-    assert_one_complaint(&in_child(test, &[(SLEEP, "Sleepy")], || assert_chosen("jec")), "Sleepy");
+    assert_one_complaint(&in_child(test, &[(SLEEP, "Sleepy")], || assert_chosen("counters")), "Sleepy");
 }
 
 #[test]
 fn an_empty_value_is_complained_about_once() {
     let test = "an_empty_value_is_complained_about_once";
-    assert_one_complaint(&in_child(test, &[(SLEEP, "")], || assert_chosen("jec")), "");
+    assert_one_complaint(&in_child(test, &[(SLEEP, "")], || assert_chosen("counters")), "");
 }
 
 #[test]

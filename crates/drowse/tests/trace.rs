@@ -136,3 +136,29 @@ fn other_pools_leave_no_trace() {
         assert!(records.iter().any(|r| r.worker.is_none() && matches!(r.what, TraceEvent::Woke { .. })));
     });
 }
+
+#[test]
+fn a_trace_of_a_pool_that_could_not_be_built_can_be_used_again() {
+    watchdog(|| {
+        let trace = Trace::new();
+        let refuse = |worker: drowse::ThreadBuilder| match worker.index() {
+            0 => std::thread::Builder::new().spawn(|| worker.run()).map(drop),
+            _ => Err(std::io::Error::other("no more")),
+        };
+        let failed = ThreadPoolBuilder::new().num_threads(3).trace(&trace).spawn_handler(refuse).build();
+        assert!(failed.unwrap_err().to_string().contains("no more"));
+        let bad_name = |_| panic!("no name");
+        let failed = std::panic::catch_unwind(|| {
+            ThreadPoolBuilder::new().num_threads(1).trace(&trace).thread_name(bad_name).build()
+        });
+        assert!(failed.is_err());
+
+        let pool = ThreadPoolBuilder::new().num_threads(2).trace(&trace).build().unwrap();
+        pool.install(|| ());
+        let records = trace.drain();
+        assert_eq!(count(&records, |what| what == TraceEvent::TookInjected), 1);
+        assert!(records.iter().all(|record| record.worker.is_none_or(|worker| worker < 2)));
+        let second = ThreadPoolBuilder::new().num_threads(1).trace(&trace).build();
+        assert!(second.is_err(), "it has its pool");
+    });
+}

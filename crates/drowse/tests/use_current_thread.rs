@@ -212,3 +212,31 @@ fn several_threads_may_each_be_adopted_by_a_pool() {
         }
     });
 }
+
+/// Builds a pool that has these handlers, in which building a pool of the current thread is tried; and what came of it.
+fn tried_in(set: impl FnOnce(ThreadPoolBuilder, Box<dyn Fn() + Send + Sync>) -> ThreadPoolBuilder) {
+    let (told, hear) = std::sync::mpsc::channel();
+    let told = std::sync::Mutex::new(told);
+    let attempt = Box::new(move || {
+        let built = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
+        let _ = told.lock().unwrap().send(built.map(drop).map_err(|error| error.to_string()));
+    });
+    let pool = set(ThreadPoolBuilder::new().num_threads(2), attempt).build().unwrap();
+    common::assert_works(&pool);
+    drop(pool);
+    let outcomes: Vec<_> = hear.iter().collect();
+    assert!(!outcomes.is_empty(), "nobody tried");
+    for outcome in outcomes {
+        let said = outcome.expect_err("a pool that would never run anything");
+        assert!(said.contains("handler") && said.contains("use_current_thread"), "{said}");
+    }
+    assert_eq!(drowse::current_thread_index(), None, "this thread is what it was");
+}
+
+#[test]
+fn not_in_an_acquire_or_release_handler() {
+    common::watchdog(|| {
+        tried_in(|builder, attempt| builder.acquire_thread_handler(attempt));
+        tried_in(|builder, attempt| builder.release_thread_handler(attempt));
+    });
+}

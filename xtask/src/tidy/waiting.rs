@@ -13,10 +13,12 @@ pub(crate) fn check(source: &Source, test_modules: &[String]) -> Vec<Problem> {
             source.path == format!("{module}.rs") || source.path.starts_with(&format!("{module}/"))
         });
     let may_sleep = source.path.starts_with("xtask/");
+    // The one place where those who follow a document get it from.
+    let may_yield = source.path == "crates/drowse-sync/src/yielding.rs";
     let mut problems = Vec::new();
     for (line, code) in lines_written_out(&source.code) {
         let in_test = is_test_file || source.in_test[line];
-        if has_word(&code, "thread::yield_now") {
+        if !may_yield && has_word(&code, "thread::yield_now") {
             let what = "`thread::yield_now` is no way of waiting";
             problems.push(Problem::at(&source.path, line, what));
         }

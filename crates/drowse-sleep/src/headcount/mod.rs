@@ -65,8 +65,11 @@ impl<'a> Headcount<'a> {
         // ORDERING: pairs with the fence of a post. Either that post sees us counted, or we see its job. A worker that
         // the counts show inactive must change them before it can post, and will see us there; what it pushed
         // before it became inactive we have acquired with them.
+        // While another worker searches we may miss a job of a worker: the last one to stop searching, be it to
+        // sleep or to work, changes the counts after us, executes the heavy fence, and finds the job or wakes somebody.
+        let last_searcher = now.awake_idle() == 0;
         if !mutant::active_in(self.protocol, "no-sleep-fence") {
-            self.fence_against_posts(self.active(now) > 0);
+            self.fence_against_posts(self.active(now) > 0 && last_searcher);
         }
         // WAKE: whoever posts from now on sees us counted and finds our bed made. What was posted before is in sight,
         // unless somebody has taken it.

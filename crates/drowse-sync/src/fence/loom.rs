@@ -11,7 +11,7 @@ use super::full_fence;
 use crate::atomic::{AtomicU32, Ordering};
 use crate::mutant;
 // Not loom's: for what is no part of what is modelled.
-use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::atomic::{AtomicU8, AtomicUsize};
 
 /// The most threads that loom can run.
 const THREADS: usize = loom::MAX_THREADS;
@@ -20,21 +20,97 @@ struct Places {
     places: [AtomicU32; THREADS],
     /// How many were given out.
     given: AtomicUsize,
-    /// Whether the system can fence all threads.
-    lopsided: AtomicBool,
+    /// Which of the systems below this one is.
+    system: AtomicU8,
+    /// What a system is at that changes: `UNREADY`, `WORKS`, `REFUSES`.
+    now: AtomicU32,
+    /// How many have light fences on such a system.
+    users: AtomicU32,
 }
+
+/// The system is ready for heavy fences from the beginning.
+const READY: u8 = 0;
+/// It knows none.
+const NEVER: u8 = 1;
+/// It changes in the middle.
+const CHANGES: u8 = 2;
+
+const UNREADY: u32 = 0;
+const WORKS: u32 = 1;
+const REFUSES: u32 = 2;
 
 loom::lazy_static! {
     static ref PLACES: Places = Places {
         places: std::array::from_fn(|_| AtomicU32::new(0)),
         given: AtomicUsize::new(0),
-        lopsided: AtomicBool::new(true),
+        system: AtomicU8::new(READY),
+        now: AtomicU32::new(UNREADY),
+        users: AtomicU32::new(0),
     };
 }
 
 loom::thread_local! {
-    // ORDERING: immaterial; loom runs one thread at a time.
+    // ORDERING: loom runs one thread at a time.
     static MINE: usize = PLACES.given.fetch_add(1, Ordering::Relaxed);
+}
+
+/// What the system is at; and whether it may change.
+fn system() -> (u32, bool) {
+    // ORDERING: loom runs one thread at a time.
+    match PLACES.system.load(Ordering::Relaxed) {
+        READY => (WORKS, false),
+        NEVER => (UNREADY, false),
+        // ORDERING: relaxed, weaker than the real one; the fences must do.
+        _ => (PLACES.now.load(Ordering::Relaxed), true),
+    }
+}
+
+/// Leave to use [`light_fence`].
+#[derive(Debug)]
+pub struct LightFences(());
+
+impl LightFences {
+    /// The first call must come before the second thread: whoever makes the places releases to all who use them, and
+    /// would order what nothing orders in truth.
+    pub fn prepare() {
+        let _ = system();
+    }
+
+    /// If they are to be had at all.
+    pub fn at_any_cost() -> Option<Self> {
+        Self::get()
+    }
+
+    /// If they are to be had at this moment.
+    pub fn get() -> Option<Self> {
+        let (now, changes) = system();
+        if changes && now == WORKS {
+            // ORDERING: as the real one.
+            PLACES.users.fetch_add(1, Ordering::Relaxed);
+            if !mutant::active("fence/begin-unfenced") {
+                full_fence();
+            }
+        }
+        (now == WORKS).then_some(Self(()))
+    }
+
+    /// Whether they must be given back.
+    pub fn are_due_back(&self) -> bool {
+        system().0 == REFUSES
+    }
+}
+
+impl Drop for LightFences {
+    fn drop(&mut self) {
+        if system().1 {
+            if !mutant::active("fence/end-unfenced") {
+                full_fence();
+            }
+            // ORDERING: as the real one.
+            let relaxed = mutant::active("fence/end-relaxed");
+            PLACES.users.fetch_sub(1, if relaxed { Ordering::Relaxed } else { Ordering::Release });
+        }
+    }
 }
 
 fn fence_at(place: usize) {
@@ -44,9 +120,7 @@ fn fence_at(place: usize) {
 
 /// Pairs with a [`heavy_fence`], and with nothing else.
 pub fn light_fence() {
-    if prepare_fences() {
-        MINE.with(|mine| fence_at(*mine));
-    }
+    MINE.with(|mine| fence_at(*mine));
     if mutant::active("fence/light-is-full") {
         full_fence();
     }
@@ -54,22 +128,42 @@ pub fn light_fence() {
 
 /// Pairs with a [`light_fence`] and with a [`full_fence`].
 pub fn heavy_fence() {
+    // Mutant: as if it were asked whether the system is ready before the fence, not after.
+    let before = mutant::active("fence/ready-before-fence").then(system);
     full_fence();
-    if prepare_fences() && !mutant::active("fence/heavy-is-full") {
+    let someone_is_light = match before.unwrap_or_else(system).0 {
+        WORKS => true,
+        // ORDERING: as the real one. What it does then, to wait, is as good as a heavy fence.
+        REFUSES => PLACES.users.load(Ordering::Acquire) > 0 && !mutant::active("fence/refused-is-full"),
+        _ => false,
+    };
+    if someone_is_light && !mutant::active("fence/heavy-is-full") {
         (0..THREADS).for_each(fence_at);
         full_fence();
     }
 }
 
-/// Whether [`light_fence`] can be relied on. The first call must come before the second thread: whoever makes the places releases
-/// to all who use them, and would order what nothing orders in truth.
-pub fn prepare_fences() -> bool {
-    // ORDERING: immaterial; loom runs one thread at a time.
-    PLACES.lopsided.load(Ordering::Relaxed)
-}
+/// Whoever wants them may have them when the model says so.
+pub fn want_light_fences() {}
 
 /// From here on this execution of the model is on a system that knows no heavy fences. To be called first of all.
-pub fn without_lopsided_fences() {
-    // ORDERING: immaterial, as above.
-    PLACES.lopsided.store(false, Ordering::Relaxed);
+pub fn without_light_fences() {
+    // ORDERING: loom runs one thread at a time.
+    PLACES.system.store(NEVER, Ordering::Relaxed);
+}
+
+/// From here on this execution of the model is on a system that changes its mind about heavy fences: now it
+/// is ready for them, or not yet. To be called first of all.
+pub fn changing_light_fences(ready: bool) {
+    // ORDERING: loom runs one thread at a time.
+    PLACES.system.store(CHANGES, Ordering::Relaxed);
+    if ready {
+        change_light_fences();
+    }
+}
+
+/// The system changes its mind: it gets ready, or refuses what it granted.
+pub fn change_light_fences() {
+    // ORDERING: relaxed, weaker than the real one; the fences must do.
+    PLACES.now.fetch_add(1, Ordering::Relaxed);
 }

@@ -117,15 +117,22 @@ where
         (0..registry.num_threads()).map(|_| StackJob::new(&run, LatchRef::new(&latch))).collect();
     // SAFETY: we wait for all of them before we leave, so they outlive their execution; `OP` is `Sync`, `R` is `Send`. The
     // caller holds the pool, so it has not ended.
-    unsafe { registry.inject_broadcast(jobs.iter().map(|job| job.as_job_ref())) };
-    latch.wait(waiter, registry);
-    // SAFETY: the latch is set, so each has run; each result is taken once. All of them are taken before any panic
-    // goes on, so that none is lost.
-    let results: Vec<_> = jobs.iter().map(|job| unsafe { job.take_result() }).collect();
-    results
-        .into_iter()
-        .map(|result| result.unwrap_or_else(|payload| unwind::resume_unwinding(payload)))
-        .collect()
+    unwind::or_abort(|| unsafe {
+        registry.inject_broadcast(jobs.iter().map(|job| job.as_job_ref()));
+        latch.wait(waiter, registry);
+    });
+    let (mut results, mut panic) = (Vec::with_capacity(jobs.len()), None);
+    for job in &jobs {
+        // SAFETY: the latch is set, so each has run; each result is taken once.
+        match unsafe { job.take_result() } {
+            Ok(result) => results.push(result),
+            Err(payload) if panic.is_none() => panic = Some(payload),
+            Err(payload) => unwind::drop_quietly(payload),
+        }
+    }
+    let Some(payload) = panic else { return results };
+    results.into_iter().for_each(unwind::drop_quietly);
+    unwind::resume_unwinding(payload)
 }
 
 pub(super) fn spawn_broadcast_in<OP>(op: OP, registry: &Registry)

@@ -2,7 +2,7 @@
 
 use super::max_num_threads;
 use drowse_sleep::SleepProtocol;
-use drowse_sync::{OnceLock, core_count};
+use drowse_sync::{OnceLock, core_count, say};
 use std::env;
 
 /// How many threads a pool has that did not say.
@@ -13,7 +13,7 @@ pub(super) fn default_num_threads() -> usize {
         let value = value.as_deref().map(|value| value.to_string_lossy());
         let (threads, complaint) = threads_from(value, rayons_num_threads(), core_count());
         if let Some(complaint) = complaint {
-            eprintln!("drowse: {complaint}");
+            say(format_args!("drowse: {complaint}"));
         }
         threads
     })
@@ -41,7 +41,8 @@ fn rayons_choice(num_threads: Option<usize>, num_cpus: Option<usize>) -> Option<
 pub(super) fn log_start(num_threads: usize, protocol: SleepProtocol) {
     if env::var_os("DROWSE_LOG").is_some_and(|value| !value.is_empty() && value != "0") {
         let s = if num_threads == 1 { "" } else { "s" };
-        eprintln!("drowse {}: a pool of {num_threads} thread{s}, sleep protocol {protocol}", crate::VERSION);
+        let version = crate::VERSION;
+        say(format_args!("drowse {version}: a pool of {num_threads} thread{s}, sleep protocol {protocol}"));
     }
 }
 
@@ -52,7 +53,7 @@ pub(super) fn default_sleep_protocol() -> SleepProtocol {
         let value = env::var_os("DROWSE_SLEEP");
         let (protocol, complaint) = protocol_from(value.as_deref().map(|value| value.to_string_lossy()));
         if let Some(complaint) = complaint {
-            eprintln!("drowse: {complaint}");
+            say(format_args!("drowse: {complaint}"));
         }
         protocol
     })
@@ -114,7 +115,7 @@ mod tests {
 
     #[test]
     fn takes_a_protocol_by_name() {
-        assert_eq!(protocol_from(None::<&str>), (SleepProtocol::Jec, None));
+        assert_eq!(protocol_from(None::<&str>), (SleepProtocol::default(), None));
         assert_eq!(protocol_from(Some(" sleepy ")), (SleepProtocol::Sleepy, None));
         assert_eq!(protocol_from(Some("counters")), (SleepProtocol::Counters(Default::default()), None));
     }
@@ -123,7 +124,7 @@ mod tests {
     fn complains_about_a_protocol_that_is_none_and_lists_them() {
         for bad in ["", "Sleepy", "snooze"] {
             let (protocol, complaint) = protocol_from(Some(bad));
-            assert_eq!(protocol, SleepProtocol::Jec);
+            assert_eq!(protocol, SleepProtocol::default());
             let complaint = complaint.expect(bad);
             assert!(
                 complaint.contains("DROWSE_SLEEP") && complaint.contains("sleepy, counters, jec"),

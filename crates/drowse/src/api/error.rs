@@ -20,7 +20,9 @@ pub struct ThreadPoolBuildError {
 #[derive(Debug)]
 pub(crate) enum BuildErrorKind {
     GlobalPoolAlreadyInitialized,
+    GlobalPoolBeingBuilt,
     CurrentThreadAlreadyInPool,
+    CurrentThreadInHandler,
     TraceInUse,
     Io(io::Error),
 }
@@ -40,6 +42,15 @@ impl fmt::Display for ThreadPoolBuildError {
             }
             BuildErrorKind::CurrentThreadAlreadyInPool => {
                 "The current thread is already part of another thread pool."
+            }
+            BuildErrorKind::GlobalPoolBeingBuilt => {
+                "the global thread pool is being built by this very thread: a spawn handler or a \
+                 closure that names threads must not build it, nor use it"
+            }
+            BuildErrorKind::CurrentThreadInHandler => {
+                "the current thread runs a handler of a thread pool, in the middle of something else, \
+                 so it cannot become a worker: use_current_thread does not go with acquire, release \
+                 and deadlock handlers"
             }
             BuildErrorKind::TraceInUse => {
                 "the trace is already that of another thread pool: make a new one for each"

@@ -135,7 +135,7 @@ where
     F: FnOnce(bool) -> R,
 {
     while !job_b.latch.probe() {
-        match worker.take_local_job() {
+        match worker.take_local_job_fairly() {
             // SAFETY: B, taken out of the only queue it was in.
             Some(job) if job == job_ref => return unsafe { job_b.run_inline(false) },
             // SAFETY: taken from a queue just now.
@@ -156,6 +156,6 @@ where
 {
     worker.wait_until(job_b.latch.word());
     // SAFETY: the latch is set, and this is the only place on this path that takes the result.
-    drop(unsafe { job_b.take_result() });
+    unwind::drop_quietly(unsafe { job_b.take_result() });
     unwind::resume_unwinding(payload)
 }

@@ -113,15 +113,20 @@ impl sealed::Sealed for DefaultSpawn {}
 
 impl ThreadSpawn for DefaultSpawn {
     fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()> {
-        let mut builder = thread::Builder::new();
-        if let Some(name) = thread.name() {
-            builder = builder.name(name.to_owned());
-        }
-        if let Some(stack_size) = thread.stack_size() {
-            builder = builder.stack_size(stack_size);
-        }
-        builder.spawn(|| thread.run()).map(drop)
+        start_thread(thread).map(drop)
     }
+}
+
+/// Starts a thread with that name and stack, which becomes the worker.
+pub(super) fn start_thread(worker: ThreadBuilder) -> io::Result<thread::JoinHandle<()>> {
+    let mut builder = thread::Builder::new();
+    if let Some(name) = worker.name() {
+        builder = builder.name(name.to_owned());
+    }
+    if let Some(stack_size) = worker.stack_size() {
+        builder = builder.stack_size(stack_size);
+    }
+    builder.spawn(|| worker.run())
 }
 
 /// Starts threads as the user's closure does.

@@ -24,8 +24,8 @@
 //!   only when it reaches it.
 //! - **One branch to take back.** [`Owner::take_back`] asks the one question a `join` has: is what I pushed
 //!   still the newest, and still mine?
-//! - **No heavy fence?** On a system that has none the owner goes the slow way every time: `limit` and `claim` send it
-//!   there, so that the fast way need not ask.
+//! - **No heavy fence?** Where the system has none, or none yet, the owner goes the slow way every time: `limit` and
+//!   `claim` send it there, so that the fast way need not ask. On the slow way it notices when that changes.
 //! - **No epochs.** A buffer that was outgrown is kept until the deque goes. All of them together are
 //!   smaller than the current one, and a slow thief can never read freed memory.
 //!
@@ -52,8 +52,8 @@ mod owner;
 mod stealer;
 
 use buffer::Buffer;
-use drowse_sync::atomic::{AtomicI64, AtomicPtr, Ordering};
-use drowse_sync::{Arc, CachePadded, Mutex, prepare_fences};
+use drowse_sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, Ordering};
+use drowse_sync::{Arc, CachePadded, LightFences, Mutex};
 use std::ptr::NonNull;
 
 pub use owner::Owner;
@@ -61,13 +61,15 @@ pub use stealer::{Steal, Stealer};
 
 /// A new, empty deque. `capacity`, a power of two, is where it starts; it grows as needed.
 pub fn new<T>(capacity: usize) -> (Owner<T>, Stealer<T>) {
-    with_fences(capacity, prepare_fences())
+    LightFences::prepare();
+    with_fences(capacity, LightFences::get)
 }
 
-/// As `new`, on a system that has lopsided fences, or does as if it had none.
-fn with_fences<T>(capacity: usize, lopsided_fences: bool) -> (Owner<T>, Stealer<T>) {
-    let shared = Arc::new(Shared::new(capacity, lopsided_fences));
-    (Owner::new(Arc::clone(&shared)), Stealer::new(shared))
+/// As `new`, with an owner that gets its light fences there, if it can, and asks again later if not.
+fn with_fences<T>(capacity: usize, get: fn() -> Option<LightFences>) -> (Owner<T>, Stealer<T>) {
+    let fences = get();
+    let shared = Arc::new(Shared::new(capacity, fences.is_some()));
+    (Owner::new(Arc::clone(&shared), fences, get), Stealer::new(shared))
 }
 
 /// What owner and thieves share.
@@ -77,8 +79,8 @@ struct Shared<T> {
     private: CachePadded<Private>,
     /// What thieves write.
     public: CachePadded<Public<T>>,
-    /// Whether light and heavy fences can be had.
-    lopsided_fences: bool,
+    /// Whether the owner has light fences, and goes the fast way. Written by the owner, under the lock.
+    is_light: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -99,8 +101,8 @@ struct Public<T> {
     top: AtomicI64,
     /// One past the newest item that thieves may take. Written under the lock.
     split: AtomicI64,
-    /// One past the newest item that the owner may not take without looking. Written under the lock. Above all items, for
-    /// ever, if there are no lopsided fences.
+    /// One past the newest item that the owner may not take without looking. Written under the lock. Above all items
+    /// while the owner has no light fences.
     claim: AtomicI64,
     /// Where the items are: the newest of the buffers. Written by the owner.
     buffer: AtomicPtr<Buffer<T>>,
@@ -115,29 +117,34 @@ unsafe impl<T> Send for Shared<T> {}
 unsafe impl<T> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
-    fn new(capacity: usize, lopsided_fences: bool) -> Self {
+    fn new(capacity: usize, is_light: bool) -> Self {
         let first = Buffer::leak(capacity);
         Self {
             private: CachePadded::new(Private { bottom: AtomicI64::new(0), limit: AtomicI64::new(ASKED) }),
             public: CachePadded::new(Public {
                 top: AtomicI64::new(0),
                 split: AtomicI64::new(0),
-                claim: AtomicI64::new(if lopsided_fences { 0 } else { i64::MAX }),
+                claim: AtomicI64::new(if is_light { 0 } else { i64::MAX }),
                 buffer: AtomicPtr::new(first.as_ptr()),
                 lock: Mutex::new(vec![first]),
             }),
-            lopsided_fences,
+            is_light: AtomicBool::new(is_light),
         }
+    }
+
+    /// Whether the owner has light fences. The truth to the owner and to whoever holds the lock; to others, a guess.
+    fn is_light(&self) -> bool {
+        // ORDERING: relaxed; the lock orders it for those who rely on it.
+        self.is_light.load(Ordering::Relaxed)
     }
 
     /// Sets where the public part ends. Only with the lock held.
     fn set_split(&self, split: i64) {
         // ORDERING: release passes on to thieves, which acquire `split`, what the holder of the lock knows of the items below.
         self.public.split.store(split, Ordering::Release);
-        if self.lopsided_fences {
-            // ORDERING: relaxed; the owner is the one who reads it, and goes by the lock if in doubt.
-            self.public.claim.store(split, Ordering::Relaxed);
-        }
+        let claim = if self.is_light() { split } else { i64::MAX };
+        // ORDERING: relaxed; the owner is the one who reads it, and goes by the lock if in doubt.
+        self.public.claim.store(claim, Ordering::Relaxed);
     }
 
     /// Whether there seems to be nothing to take. Exact for what happened before.

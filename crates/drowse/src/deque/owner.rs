@@ -2,8 +2,8 @@
 
 use super::{ASKED, Buffer, Shared};
 use drowse_sync::atomic::{AtomicPtr, Ordering};
-use drowse_sync::{Arc, full_fence, light_fence, mutant};
-use std::cell::Cell;
+use drowse_sync::{Arc, LightFences, full_fence, light_fence, mutant, want_light_fences};
+use std::cell::{Cell, RefCell};
 use std::ptr::{self, NonNull};
 
 /// The end that one thread pushes to and pops from. Can be sent to that thread, but not shared.
@@ -15,13 +15,26 @@ pub struct Owner<T> {
     /// Its slots, and their number less one.
     slots: Cell<NonNull<AtomicPtr<T>>>,
     mask: Cell<usize>,
+    /// What lets it go the fast way; `None` while it must go the slow one.
+    fences: RefCell<Option<LightFences>>,
+    /// Where it gets them.
+    get_fences: fn() -> Option<LightFences>,
+    /// Pushes that went the slow way for want of light fences.
+    slow_pushes: Cell<u32>,
 }
+
+/// After so many slow pushes it is worth starting a thread to get the system ready for light fences.
+const MANY_SLOW_PUSHES: u32 = 1_000;
 
 // SAFETY: the raw pointer goes to a buffer that `shared` keeps alive; the cells go with the owner.
 unsafe impl<T> Send for Owner<T> {}
 
 impl<T> Owner<T> {
-    pub(super) fn new(shared: Arc<Shared<T>>) -> Self {
+    pub(super) fn new(
+        shared: Arc<Shared<T>>,
+        fences: Option<LightFences>,
+        get_fences: fn() -> Option<LightFences>,
+    ) -> Self {
         // ORDERING: relaxed; nobody else has the deque yet.
         let buffer =
             NonNull::new(shared.public.buffer.load(Ordering::Relaxed)).expect("a deque has a buffer");
@@ -30,6 +43,9 @@ impl<T> Owner<T> {
             buffer: Cell::new(buffer),
             slots: Cell::new(NonNull::dangling()),
             mask: Cell::new(0),
+            fences: RefCell::new(fences),
+            get_fences,
+            slow_pushes: Cell::new(0),
         };
         owner.use_buffer(buffer);
         owner.set_limit(0);
@@ -38,7 +54,7 @@ impl<T> Owner<T> {
 
     /// Adds the newest item.
     ///
-    /// Whoever looks for sleepers next needs no more than a light fence for it: if the system has none, the push ends with
+    /// Whoever looks for sleepers next needs no more than a light fence for it: if the owner has none, the push ends with
     /// a full one.
     #[inline(always)]
     pub fn push(&self, item: NonNull<T>) {
@@ -57,21 +73,90 @@ impl<T> Owner<T> {
         self.push_at(bottom, item);
         // A thief may have asked for it.
         self.share();
-        if !self.shared.lopsided_fences && !mutant::active("deque/push-unfenced") {
+        self.change_fences();
+        if !self.shared.is_light() && !mutant::active("deque/push-unfenced") {
             // ORDERING: in the place of the light fence, see `push`.
             full_fence();
         }
     }
 
+    /// Begins to use light fences when the system is ready for them, and stops when it is not any more.
+    fn change_fences(&self) {
+        let fences = self.fences.take();
+        if fences.as_ref().is_some_and(LightFences::are_due_back) {
+            // First the slow way, then no light fences: they are dropped.
+            return self.set_light(false);
+        }
+        let had_none = fences.is_none();
+        let fences = fences.or_else(self.get_fences);
+        if had_none && fences.is_some() {
+            self.set_light(true);
+        } else if had_none {
+            self.count_slow_push();
+        }
+        self.fences.replace(fences);
+    }
+
+    fn count_slow_push(&self) {
+        let pushes = self.slow_pushes.get() + 1;
+        self.slow_pushes.set(pushes % MANY_SLOW_PUSHES);
+        if pushes == MANY_SLOW_PUSHES {
+            want_light_fences();
+        }
+    }
+
+    /// The owner is going to do nothing for a while: it keeps no light fences, lest somebody waits for
+    /// what it may have left in a store buffer.
+    pub fn rest(&self) {
+        drop(self.fences.take());
+    }
+
+    /// The owner is back.
+    pub fn resume(&self) {
+        if self.shared.is_light() {
+            let fences = (self.get_fences)();
+            if fences.is_none() {
+                self.set_light(false);
+            }
+            self.fences.replace(fences);
+        }
+    }
+
+    /// Goes the fast way from now on, or the slow one.
+    fn set_light(&self, is_light: bool) {
+        let public = &*self.shared.public;
+        // No thief is publishing meanwhile: each of them acts on one or the other.
+        let lock = public.lock.lock();
+        // ORDERING: relaxed; written and read under the lock, and a guess elsewhere.
+        self.shared.is_light.store(is_light, Ordering::Relaxed);
+        // ORDERING: relaxed; written under the lock.
+        self.shared.set_split(public.split.load(Ordering::Relaxed));
+        drop(lock);
+        self.make_room(self.bottom());
+    }
+
     /// Publishes half of the private items, if nothing is public. Cheaper than when a thief must do so.
     pub fn share(&self) {
-        if !self.shared.lopsided_fences {
+        if !self.shared.is_light() {
             return; // Thieves publish, at little cost.
         }
+        // If that fails, a thief is publishing.
+        if let Some(lock) = self.shared.public.lock.try_lock() {
+            self.share_locked();
+            drop(lock);
+        }
+    }
+
+    /// As [`share`](Self::share), but waits for a thief that is publishing.
+    pub fn share_for_sure(&self) {
+        let lock = self.shared.public.lock.lock();
+        self.share_locked();
+        drop(lock);
+    }
+
+    /// With the lock held.
+    fn share_locked(&self) {
         let public = &*self.shared.public;
-        let Some(lock) = public.lock.try_lock() else {
-            return; // A thief is publishing.
-        };
         // ORDERING: relaxed; written under the lock.
         let split = public.split.load(Ordering::Relaxed);
         // ORDERING: relaxed; a look. `top` never falls.
@@ -85,7 +170,6 @@ impl<T> Owner<T> {
                 self.shared.set_split(shared);
             }
         }
-        drop(lock);
     }
 
     #[inline(always)]
@@ -236,7 +320,7 @@ impl<T> Owner<T> {
     /// Sets how far pushes can go the fast way, as long as the thieves are at `top` or beyond.
     fn set_limit(&self, top: i64) {
         let capacity = self.buffer().capacity() as i64;
-        let limit = if self.shared.lopsided_fences { top + capacity } else { ASKED };
+        let limit = if self.shared.is_light() { top + capacity } else { ASKED };
         // ORDERING: relaxed; if this overwrites a thief's request, the thief asks again, or helps itself.
         self.shared.private.limit.store(limit, Ordering::Relaxed);
     }

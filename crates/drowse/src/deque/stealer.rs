@@ -50,7 +50,7 @@ impl<T> Stealer<T> {
             return Steal::Empty;
         }
         match self.steal_public() {
-            Steal::Empty if !self.shared.lopsided_fences => self.publish_and_steal(),
+            Steal::Empty if !self.shared.is_light() => self.publish_and_steal(),
             Steal::Empty => {
                 self.ask();
                 Steal::Asked
@@ -59,7 +59,7 @@ impl<T> Stealer<T> {
         }
     }
 
-    /// Takes the oldest item, private or not, whatever the owner does meanwhile. Where there are lopsided fences this costs tens of
+    /// Takes the oldest item, private or not, whatever the owner does meanwhile. Where the owner has light fences this costs tens of
     /// microseconds, of thief and owner alike, and more if the system has taken the owner's processor away: try
     /// [`steal`](Self::steal) first.
     pub fn steal_by_force(&self) -> Steal<NonNull<T>> {
@@ -139,12 +139,12 @@ impl<T> Stealer<T> {
             return false;
         }
         let wanted = split + (private + 1) / 2;
-        if self.shared.lopsided_fences {
+        if self.shared.is_light() {
             // ORDERING: relaxed; the fence publishes it.
             public.claim.store(wanted, Ordering::Relaxed);
             if !mutant::active("deque/publish-unfenced") {
                 // ORDERING: pairs with the light fence in `Owner::lower_bottom`: handshake 1 of the module's notes. Without such
-                // fences, the owner does not pop but with the lock that we hold.
+                // fences, the owner pops nothing but with the lock that we hold.
                 heavy_fence();
             }
         }

@@ -1,6 +1,7 @@
-//! What loom cannot show: many items, many threads, real memory; with lopsided fences and without.
+//! What loom cannot show: many items, many threads, real memory; with light fences and without.
 
 use super::{Owner, Steal, Stealer, with_fences};
+use drowse_sync::LightFences;
 use drowse_sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::ptr::NonNull;
 use std::thread;
@@ -35,11 +36,9 @@ impl Items {
 }
 
 fn both_ways(test: impl Fn(Owner<AtomicU32>, Stealer<AtomicU32>)) {
-    for lopsided_fences in [true, false] {
-        if !lopsided_fences || drowse_sync::prepare_fences() {
-            let (owner, stealer) = with_fences(2, lopsided_fences);
-            test(owner, stealer);
-        }
+    for get in [LightFences::at_any_cost, || None] {
+        let (owner, stealer) = with_fences(2, get);
+        test(owner, stealer);
     }
 }
 
@@ -83,9 +82,9 @@ fn takes_back_the_newest_and_nothing_else() {
     });
 }
 
-/// A deque whose owner has room to push without looking; `None` where there are no lopsided fences, and nothing is private.
+/// A deque whose owner has room to push without looking; `None` where there are no light fences, and nothing is private.
 fn with_private_items() -> Option<(Owner<AtomicU32>, Stealer<AtomicU32>)> {
-    drowse_sync::prepare_fences().then(|| with_fences(16, true))
+    LightFences::at_any_cost().map(|_| with_fences(16, LightFences::get))
 }
 
 #[test]

@@ -50,8 +50,10 @@ impl Registry {
             let job = StackJob::new(|migrated| on_this_worker(op, migrated), LatchRef::new(latch));
             // SAFETY: we wait for the job right here, so it outlives its execution; `OP` and `R` are `Send`.
             // Whoever calls us holds the pool, so it has not ended.
-            unsafe { self.inject(job.as_job_ref()) };
-            self.wait_outside(|| latch.wait_and_reset());
+            unwind::or_abort(|| unsafe {
+                self.inject(job.as_job_ref());
+                self.wait_outside(|| latch.wait_and_reset());
+            });
             // SAFETY: the latch was set.
             unsafe { job.take_result() }
         })
@@ -67,8 +69,10 @@ impl Registry {
     {
         let job = StackJob::new(|migrated| on_this_worker(op, migrated), CrossLatch::new(worker));
         // SAFETY: as above.
-        unsafe { self.inject(job.as_job_ref()) };
-        worker.wait_until(job.latch.word());
+        unwind::or_abort(|| unsafe {
+            self.inject(job.as_job_ref());
+            worker.wait_until(job.latch.word());
+        });
         // SAFETY: the latch is set.
         unsafe { job.take_result() }.unwrap_or_else(|payload| unwind::resume_unwinding(payload))
     }

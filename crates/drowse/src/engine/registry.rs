@@ -3,17 +3,17 @@
 use super::global::global_registry;
 use super::start::StartPlan;
 use super::worker::WorkerThread;
+use crate::TraceEvent;
 use crate::deque::Stealer;
 use crate::job::{JobFifo, JobHeader, JobRef};
 use crate::latch::{LockLatch, OnceLatch};
 use crate::metrics::{Metrics, WorkMeter};
-use crate::unwind::{self, AbortIfPanic, Payload};
-use crate::{Trace, TraceEvent};
+use crate::trace::Recorder;
+use crate::unwind::{self, Payload};
 use drowse_sleep::{Deadlock, Sleep};
 use drowse_sync::atomic::AtomicUsize;
-use drowse_sync::{Arc, CachePadded, Queue};
+use drowse_sync::{Arc, CachePadded, Queue, say};
 use std::fmt;
-use std::mem;
 use std::process;
 
 /// One pool: its workers' shared parts, the injector, the sleep protocol, and the user's handlers.
@@ -26,7 +26,7 @@ pub(crate) struct Registry {
     pub(super) reasons_to_live: AtomicUsize,
     /// Workers take the oldest of their own jobs, not the newest, where they are free to choose.
     pub(super) oldest_first: bool,
-    trace: Option<Trace>,
+    recorder: Option<Recorder>,
     pub(super) handlers: Handlers,
 }
 
@@ -69,7 +69,7 @@ impl Registry {
         stealers: Vec<Stealer<JobHeader>>,
         sleep: Sleep,
         oldest_first: bool,
-        trace: Option<Trace>,
+        recorder: Option<Recorder>,
         handlers: Handlers,
     ) -> Arc<Self> {
         let threads: Box<[ThreadInfo]> = stealers
@@ -89,7 +89,7 @@ impl Registry {
             injector: CachePadded::new(Queue::new()),
             reasons_to_live: AtomicUsize::new(1),
             oldest_first,
-            trace,
+            recorder,
             handlers,
         })
     }
@@ -138,14 +138,14 @@ impl Registry {
         }
     }
 
-    pub(crate) fn trace(&self) -> Option<&Trace> {
-        self.trace.as_ref()
+    pub(crate) fn recorder(&self) -> Option<&Recorder> {
+        self.recorder.as_ref()
     }
 
     /// Records what the calling thread does, if anybody wants to know.
     pub(crate) fn record(&self, what: TraceEvent) {
-        if let Some(trace) = &self.trace {
-            trace.record(what);
+        if let Some(recorder) = &self.recorder {
+            recorder.record(what);
         }
     }
 
@@ -195,16 +195,14 @@ impl Registry {
     pub(crate) fn catch_unwind(&self, f: impl FnOnce()) {
         let Err(payload) = unwind::halt_unwinding(f) else { return };
         let Some(handler) = &self.handlers.panic else {
-            eprintln!(
+            say(format_args!(
                 "drowse: a spawned job or a handler panicked, and the pool has no panic handler \
                  (ThreadPoolBuilder::panic_handler); aborting"
-            );
+            ));
             process::abort();
         };
         // A panic of the handler has nowhere to go.
-        let abort = AbortIfPanic;
-        handler(payload);
-        mem::forget(abort);
+        unwind::or_abort(|| handler(payload));
     }
 }
 

@@ -6,8 +6,8 @@ use crate::deque::{Owner, Steal, Stealer};
 use crate::job::{JobHeader, JobRef};
 use std::ptr::NonNull;
 
-/// After so many jobs from deques a worker looks into the injector first, so that what comes from outside does not starve behind
-/// work that never ends.
+/// After so many jobs from deques a worker looks first at what does not come through deques: its letters
+/// and the injector. So neither starves behind work that never ends.
 const DEQUE_STREAK: u32 = 64;
 
 impl WorkerThread {
@@ -23,15 +23,26 @@ impl WorkerThread {
         }
     }
 
-    /// A job of our own; or, after many jobs from deques in a row, one from outside.
-    pub(super) fn take_local_job_fairly(&self) -> Option<JobRef> {
+    /// A job of our own; or, after many jobs from deques in a row, a letter or a job from outside.
+    pub(crate) fn take_local_job_fairly(&self) -> Option<JobRef> {
         if self.deque_streak.get() >= DEQUE_STREAK {
             self.deque_streak.set(0);
-            if let Some(job) = self.take_injected_job() {
+            if let Some(job) = self.take_letter_or_injected_job() {
                 return Some(job);
             }
         }
         self.take_local_job().inspect(|_| self.count_deque_job())
+    }
+
+    /// The one kind before the other, and the other way round the next time.
+    fn take_letter_or_injected_job(&self) -> Option<JobRef> {
+        let letter = || self.registry.threads[self.index()].broadcasts.pop();
+        let letter_first = !self.letter_was_first.replace(!self.letter_was_first.get());
+        if letter_first {
+            letter().or_else(|| self.take_injected_job())
+        } else {
+            self.take_injected_job().or_else(letter)
+        }
     }
 
     pub(super) fn count_deque_job(&self) {
@@ -59,7 +70,8 @@ impl WorkerThread {
 /// The oldest item of our own deque, taken as a thief would.
 fn oldest(deque: &Owner<JobHeader>, stealer: &Stealer<JobHeader>) -> Option<NonNull<JobHeader>> {
     while !deque.is_empty() {
-        deque.share();
+        // Waits for a thief that publishes; after that, whoever is quicker than us takes an item away.
+        deque.share_for_sure();
         if let Steal::Success(word) = stealer.steal() {
             return Some(word);
         }

@@ -2,11 +2,11 @@
 
 use super::registry::{Handlers, Registry};
 use super::worker::WorkerThread;
-use crate::Trace;
 use crate::deque::{self, Owner};
 use crate::job::JobHeader;
 use crate::latch::{Latch, LockLatch};
-use crate::unwind::AbortIfPanic;
+use crate::trace::Recorder;
+use crate::unwind;
 use drowse_sleep::{Policy, Sleep, SleepProtocol};
 use drowse_sync::Arc;
 use std::mem;
@@ -23,7 +23,7 @@ pub(crate) struct StartPlan<'a, E> {
     pub(crate) protocol: SleepProtocol,
     pub(crate) policy: Policy,
     pub(crate) oldest_first: bool,
-    pub(crate) trace: Option<Trace>,
+    pub(crate) recorder: Option<Recorder>,
     pub(crate) handlers: Handlers,
     /// Starts a thread that calls [`run_worker`] with these parts.
     pub(crate) spawn: &'a mut dyn FnMut(ThreadBuilderParts) -> Result<(), E>,
@@ -45,10 +45,10 @@ impl<E> StartPlan<'_, E> {
         if self.handlers.deadlock.is_some() {
             sleep = sleep.with_deadlock_detection();
         }
-        if let Some(trace) = &self.trace {
-            sleep = sleep.with_observer(Arc::new(trace.clone()));
+        if let Some(recorder) = &self.recorder {
+            sleep = sleep.with_observer(Arc::new(recorder.clone()));
         }
-        let registry = Registry::new(stealers, sleep, self.oldest_first, self.trace, self.handlers);
+        let registry = Registry::new(stealers, sleep, self.oldest_first, self.recorder, self.handlers);
         // If a thread cannot be started, those that were end again.
         let unfinished = Unfinished(&registry);
         for (index, deque) in owners.into_iter().enumerate() {
@@ -98,13 +98,16 @@ pub(crate) fn run_worker(parts: ThreadBuilderParts) {
     // SAFETY: it stays in this frame, and its drop un-sets it.
     unsafe { WorkerThread::make_current(&worker) };
     let registry = Arc::clone(worker.registry());
-    let index = worker.index();
     // SAFETY: the latch is in the registry, which we hold.
-    unsafe { LockLatch::set(ptr::from_ref(&registry.threads[index].primed)) };
-
+    unsafe { LockLatch::set(ptr::from_ref(&registry.threads[worker.index()].primed)) };
     // Jobs and handlers are caught one by one. A panic that comes as far as here would leave the pool
     // with a worker missing, and those who wait for it waiting.
-    let abort = AbortIfPanic;
+    unwind::or_abort(|| live(&worker, &registry));
+}
+
+/// What a worker does from its start handler to its exit handler.
+fn live(worker: &WorkerThread, registry: &Registry) {
+    let index = worker.index();
     if let Some(start) = &registry.handlers.start {
         registry.catch_unwind(|| start(index));
     }
@@ -119,7 +122,6 @@ pub(crate) fn run_worker(parts: ThreadBuilderParts) {
     }
     registry.sleep.mark_gone(index, &|deadlock| registry.handle_deadlock(deadlock));
     registry.release_thread();
-    mem::forget(abort);
 }
 
 impl Registry {

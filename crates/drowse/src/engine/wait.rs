@@ -3,9 +3,8 @@
 use super::worker::WorkerThread;
 use crate::TraceEvent;
 use crate::job::JobRef;
-use crate::unwind::AbortIfPanic;
+use crate::unwind;
 use drowse_sleep::{Deadlock, LatchWord, Surroundings};
-use std::mem;
 
 impl WorkerThread {
     /// Runs other jobs until the latch is set. Sleeps when there are none.
@@ -20,15 +19,15 @@ impl WorkerThread {
     fn wait_until_cold(&self, latch: &LatchWord) {
         // Whoever waits for a latch has lent part of its stack to whoever sets it. Jobs catch their panics;
         // if one came this far, returning to the caller would free what is lent.
-        let abort = AbortIfPanic;
-        while !latch.probe() {
-            match self.take_local_job_fairly() {
-                // SAFETY: taken from a queue just now.
-                Some(job) => unsafe { self.execute(job) },
-                None => self.look_elsewhere(latch),
+        unwind::or_abort(|| {
+            while !latch.probe() {
+                match self.take_local_job_fairly() {
+                    // SAFETY: taken from a queue just now.
+                    Some(job) => unsafe { self.execute(job) },
+                    None => self.look_elsewhere(latch),
+                }
             }
-        }
-        mem::forget(abort);
+        });
     }
 
     /// Searches until there is one job, and runs it, or until the latch is set.
@@ -58,7 +57,7 @@ impl WorkerThread {
 
     /// Runs one job, from wherever there is one. False if there was none.
     pub(crate) fn run_one(&self) -> bool {
-        self.run_if_some(self.find_work(|| false))
+        self.run_if_some(self.take_local_job_fairly().or_else(|| self.find_work(|| false)))
     }
 
     /// Runs one job of our own. False if there was none.
@@ -81,11 +80,13 @@ impl Surroundings for WorkerThread {
     }
 
     fn before_sleep(&self) {
+        self.deque.rest();
         self.registry.release_thread();
     }
 
     fn after_sleep(&self) {
         self.registry.acquire_thread();
+        self.deque.resume();
     }
 
     fn deadlock(&self, deadlock: &Deadlock) {

@@ -7,7 +7,7 @@ use super::steal::Promises;
 use crate::deque::Owner;
 use crate::job::{JobHeader, JobRef};
 use crate::metrics::WorkMeter;
-use drowse_sleep::{PostedTo, Sleep};
+use drowse_sleep::PostedTo;
 use drowse_sync::{Arc, mutant, random_seed};
 use std::cell::Cell;
 use std::ptr;
@@ -15,6 +15,11 @@ use std::ptr;
 drowse_sync::thread_local! {
     /// The worker that this thread is; null for a thread of no pool.
     static CURRENT: Cell<*const WorkerThread> = const { Cell::new(ptr::null()) };
+}
+
+drowse_sync::thread_local! {
+    /// Whether this thread is in the middle of a handler that runs as on a thread outside.
+    static IN_HANDLER: Cell<bool> = const { Cell::new(false) };
 }
 
 /// A worker, as its own thread sees it.
@@ -26,6 +31,8 @@ pub(crate) struct WorkerThread {
     pub(super) rng: Rng,
     /// Jobs from deques that it has run since it last looked into the injector.
     pub(super) deque_streak: Cell<u32>,
+    /// Whether it looked for letters before it looked into the injector, the last time.
+    pub(super) letter_was_first: Cell<bool>,
     /// How often other workers put it off.
     pub(super) promises: Promises,
 }
@@ -38,6 +45,7 @@ impl WorkerThread {
             registry: parts.registry,
             rng: Rng::new(random_seed()),
             deque_streak: Cell::new(0),
+            letter_was_first: Cell::new(false),
             promises: Promises::default(),
         }
     }
@@ -55,17 +63,25 @@ impl WorkerThread {
     /// `this` must be alive, and must not be moved until it is dropped, on this thread.
     pub(super) unsafe fn make_current(this: *const Self) {
         CURRENT.with(|current| {
-            let is_worker = !current.get().is_null() || Sleep::in_deadlock_handler();
-            assert!(!is_worker, "a thread is a worker of one pool at a time");
+            let is_free = current.get().is_null() && !Self::in_handler();
+            assert!(is_free, "a thread is a worker of one pool at a time");
             current.set(this);
         });
     }
 
-    /// Calls `f` with this thread being no worker. `f` must not unwind.
+    /// Calls `f`, a handler, with this thread being no worker, whether it is one or not.
     pub(super) fn outside(f: impl FnOnce()) {
-        let worker = CURRENT.with(|current| current.replace(ptr::null()));
+        let _outsider = Outsider {
+            worker: CURRENT.with(|current| current.replace(ptr::null())),
+            in_handler: IN_HANDLER.with(|in_handler| in_handler.replace(true)),
+        };
         f();
-        CURRENT.with(|current| current.set(worker));
+    }
+
+    /// Whether this thread runs a handler, in the middle of something else: it cannot become a worker
+    /// now, though it may look as if it were none.
+    pub(crate) fn in_handler() -> bool {
+        IN_HANDLER.with(Cell::get)
     }
 
     #[inline(always)]
@@ -129,6 +145,19 @@ impl WorkerThread {
     pub(crate) unsafe fn execute(&self, job: JobRef) {
         // SAFETY: the caller's promise.
         unsafe { job.execute() }
+    }
+}
+
+/// While it lives, this thread is no worker. Then it is again what it was.
+struct Outsider {
+    worker: *const WorkerThread,
+    in_handler: bool,
+}
+
+impl Drop for Outsider {
+    fn drop(&mut self) {
+        CURRENT.with(|current| current.set(self.worker));
+        IN_HANDLER.with(|in_handler| in_handler.set(self.in_handler));
     }
 }
 

@@ -1,9 +1,8 @@
 //! First in, first out, on top of deques that are last in, first out for their owner.
 
 use super::{JobHeader, JobRef};
-use crate::unwind::AbortIfPanic;
+use crate::unwind;
 use drowse_sync::Queue;
-use std::mem;
 use std::ptr::NonNull;
 
 /// A queue that is itself a job: what goes into the deque is a reference to the queue, once for each job
@@ -35,13 +34,13 @@ impl JobFifo {
     ///
     /// `header` must come from `push`, once a call.
     unsafe fn execute(header: NonNull<JobHeader>) {
-        let abort = AbortIfPanic;
-        // SAFETY: the fifo is alive by the promise made to `push`. It may go as soon as the job has run: we
-        // do not touch it after taking the job out.
-        let job = unsafe { header.cast::<Self>().as_ref() }.jobs.pop();
-        let job = job.expect("a fifo holds a job for each reference to it");
-        // SAFETY: taken out of the queue once, executed once.
-        unsafe { job.execute() };
-        mem::forget(abort);
+        unwind::or_abort(|| {
+            // SAFETY: the fifo is alive by the promise made to `push`. It may go as soon as the job has
+            // run: we do not touch it after taking the job out.
+            let job = unsafe { header.cast::<Self>().as_ref() }.jobs.pop();
+            let job = job.expect("a fifo holds a job for each reference to it");
+            // SAFETY: taken out of the queue once, executed once.
+            unsafe { job.execute() };
+        });
     }
 }

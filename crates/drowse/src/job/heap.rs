@@ -1,8 +1,7 @@
 //! The job nobody's frame holds.
 
 use super::{JobHeader, JobRef};
-use crate::unwind::AbortIfPanic;
-use std::mem;
+use crate::unwind;
 use std::ptr::NonNull;
 
 /// A closure in a box of its own, which running it frees. The closure must not panic: it catches what the
@@ -29,10 +28,8 @@ impl<F: FnOnce() + Send> HeapJob<F> {
     ///
     /// `header` must come from `new_ref`, once.
     unsafe fn execute(header: NonNull<JobHeader>) {
-        let abort = AbortIfPanic;
         // SAFETY: this is the box that `new_ref` leaked, and the only time that it is taken back.
         let this = unsafe { Box::from_raw(header.cast::<Self>().as_ptr()) };
-        (this.func)();
-        mem::forget(abort);
+        unwind::or_abort(this.func);
     }
 }

@@ -2,9 +2,9 @@
 
 use super::{JobHeader, JobRef};
 use crate::latch::Latch;
-use crate::unwind::{self, AbortIfPanic};
+use crate::unwind;
 use drowse_sync::cell::UnsafeCell;
-use std::mem::{self, ManuallyDrop, MaybeUninit};
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::{self, NonNull};
 use std::thread;
 
@@ -80,17 +80,15 @@ where
     unsafe fn execute(header: NonNull<JobHeader>) {
         // The frame's owner waits for our latch. If anything here unwound past us, it would wait for ever,
         // or worse.
-        let abort = AbortIfPanic;
         let this = header.cast::<Self>().as_ptr();
         // SAFETY: the owner keeps the job alive until the latch is set, which is the last thing we do; and
         // a job runs once, so nobody else touches `func` and `result`.
-        unsafe {
+        unwind::or_abort(|| unsafe {
             let func = (*this).func.with_mut(|func| ManuallyDrop::take(&mut *func));
             let migrated = (*this).latch.migrated();
             let result = unwind::halt_unwinding(|| func(migrated));
             (*this).result.with_mut(|slot| (*slot).write(result));
             L::set(ptr::addr_of!((*this).latch));
-        }
-        mem::forget(abort);
+        });
     }
 }

@@ -5,7 +5,7 @@ mod ring;
 
 use crate::engine::WorkerThread;
 use drowse_sleep::{Observer, Reason};
-use drowse_sync::{Arc, CachePadded, Mutex, OnceLock, Stopwatch};
+use drowse_sync::{Arc, CachePadded, Mutex, Stopwatch};
 use ring::Ring;
 use std::fmt;
 use std::time::Duration;
@@ -36,8 +36,16 @@ pub struct Trace {
 struct Shared {
     clock: Stopwatch,
     capacity: usize,
-    /// One a worker; the last one for threads outside. There once a pool has taken the trace.
-    rings: OnceLock<Box<[CachePadded<Mutex<Ring>>]>>,
+    /// There once a pool has taken the trace.
+    recorder: Mutex<Option<Recorder>>,
+}
+
+/// What the workers of one pool record with.
+#[derive(Clone)]
+pub(crate) struct Recorder {
+    clock: Stopwatch,
+    /// One per worker; the last one for threads outside.
+    rings: Arc<[CachePadded<Mutex<Ring>>]>,
 }
 
 /// One thing that happened.
@@ -133,8 +141,8 @@ impl Trace {
     /// assert!(trace.drain().len() <= 2 + 2); // of the worker, and of those outside
     /// ```
     pub fn with_capacity(events: usize) -> Self {
-        let shared = Shared { clock: Stopwatch::start(), capacity: events.max(1), rings: OnceLock::new() };
-        Self { shared: Arc::new(shared) }
+        let (clock, capacity) = (Stopwatch::start(), events.max(1));
+        Self { shared: Arc::new(Shared { clock, capacity, recorder: Mutex::new(None) }) }
     }
 
     /// Takes out what was recorded so far, in the order of time.
@@ -174,41 +182,49 @@ impl Trace {
         chrome::to_json(records)
     }
 
-    /// Makes room for the workers of a pool. False if there is one already.
-    #[must_use]
-    pub(crate) fn attach(&self, workers: usize) -> bool {
+    /// Makes room for the workers of a pool. `None` if there is one already.
+    pub(crate) fn attach(&self, workers: usize) -> Option<Recorder> {
+        let mut recorder = self.shared.recorder.lock();
+        if recorder.is_some() {
+            return None;
+        }
         let ring = |_| CachePadded::new(Mutex::new(Ring::new(self.shared.capacity)));
-        self.shared.rings.set((0..=workers).map(ring).collect()).is_ok()
+        *recorder = Some(Recorder { clock: self.shared.clock, rings: (0..=workers).map(ring).collect() });
+        recorder.clone()
     }
 
-    fn rings(&self) -> &[CachePadded<Mutex<Ring>>] {
-        self.shared.rings.get().map_or(&[], |rings| rings)
+    /// There is no such pool after all. What its workers have recorded, or still do, is dropped.
+    pub(crate) fn detach(&self) {
+        *self.shared.recorder.lock() = None;
     }
 
+    fn rings(&self) -> Arc<[CachePadded<Mutex<Ring>>]> {
+        let recorder = self.shared.recorder.lock();
+        recorder.as_ref().map_or_else(|| [].into(), |recorder| Arc::clone(&recorder.rings))
+    }
+}
+
+impl Recorder {
     /// Records what the calling thread does.
     pub(crate) fn record(&self, what: TraceEvent) {
         // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
         let worker = unsafe { WorkerThread::current().as_ref() };
-        let mine = worker.filter(|worker| worker.registry().trace().is_some_and(|trace| trace.is(self)));
+        let is_mine = |recorder: &Self| Arc::ptr_eq(&recorder.rings, &self.rings);
+        let mine = worker.filter(|worker| worker.registry().recorder().is_some_and(is_mine));
         self.record_of(mine.map(WorkerThread::index), what);
     }
 
     fn record_of(&self, worker: Option<usize>, what: TraceEvent) {
-        let at = self.shared.clock.elapsed();
-        let rings = self.rings();
-        let ring = worker.map_or(rings.last(), |worker| rings.get(worker));
+        let at = self.clock.elapsed();
+        let ring = worker.map_or(self.rings.last(), |worker| self.rings.get(worker));
         if let Some(ring) = ring {
             ring.lock().push(TraceRecord { at, worker, what });
         }
     }
-
-    fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.shared, &other.shared)
-    }
 }
 
 /// A worker tells of itself, except where it wakes another.
-impl Observer for Trace {
+impl Observer for Recorder {
     fn idle(&self, worker: usize) {
         self.record_of(Some(worker), TraceEvent::Idle);
     }
@@ -231,6 +247,12 @@ impl Observer for Trace {
 
     fn wake(&self, worker: usize, reason: Reason) {
         self.record(TraceEvent::Woke { worker, reason });
+    }
+}
+
+impl fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorder").field("rings", &self.rings.len()).finish_non_exhaustive()
     }
 }
 

@@ -7,6 +7,8 @@ pub(crate) mod child;
 pub(crate) mod deadlocks;
 pub(crate) mod ledger;
 #[cfg(target_os = "linux")]
+pub(crate) mod seccomp;
+#[cfg(target_os = "linux")]
 pub(crate) mod tasks;
 
 use drowse::{ThreadPool, ThreadPoolBuilder};

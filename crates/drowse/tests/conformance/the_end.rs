@@ -53,7 +53,7 @@ pub(crate) fn of_pools_that_are_eager_to_sleep(subject: Subject) {
         rounds_until_sleepy: 0,
         rounds_while_sleepy: 0,
         rounds_on_watch: 0,
-        spins_per_round: 0,
+        pause: drowse::Pause::Spin(0),
     };
     begin_and_end(subject.with(eager), 100, |_| ());
     begin_and_end(subject.with(eager), 50, assert_works);

@@ -15,7 +15,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         name: "deque/push-unfenced",
         backend: Backend::Loom,
         binary: "loom_local",
-        model: "jec::a_sleeper_runs_the_job_without_lopsided_fences",
+        model: "jec::a_sleeper_runs_the_job_without_light_fences",
         removes: "the full fence of a push where light ones are worth nothing",
     },
     Mutant {
@@ -43,7 +43,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         name: "deque/steal-unfenced",
         backend: Backend::Loom,
         binary: "loom_deque",
-        model: "owner_and_thief_share_two_public_items_without_lopsided_fences",
+        model: "owner_and_thief_share_two_public_items_without_light_fences",
         removes: "the fence of a steal",
     },
     Mutant {

@@ -1,17 +1,15 @@
 //! How a pool is to be.
 
+mod registry;
 mod sleep;
 
-use super::env::{default_num_threads, default_sleep_protocol, log_start};
-use super::error::{BuildErrorKind, ThreadPoolBuildError};
+use super::error::ThreadPoolBuildError;
 use super::pool::ThreadPool;
 use super::spawner::{CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadSpawn};
-use super::{current_thread_index, max_num_threads};
-use crate::Trace;
-use crate::engine::{Handlers, Registry, StartPlan, set_global_registry};
+use crate::engine::{Handlers, set_global_registry};
+use crate::trace::Trace;
 use crate::unwind;
-use drowse_sleep::{Policy, Sleep, SleepProtocol};
-use drowse_sync::Arc;
+use drowse_sleep::{Policy, SleepProtocol};
 use std::any::Any;
 use std::fmt;
 use std::io;
@@ -35,7 +33,7 @@ pub struct ThreadPoolBuilder<S = DefaultSpawn> {
     stack_size: Option<usize>,
     /// `None`: what the environment says, else the default.
     sleep_protocol: Option<SleepProtocol>,
-    sleep_policy: Policy,
+    sleep_policy: Option<Policy>,
     oldest_first: bool,
     trace: Option<Trace>,
     handlers: Handlers,
@@ -56,7 +54,7 @@ impl ThreadPoolBuilder {
             thread_name: None,
             stack_size: None,
             sleep_protocol: None,
-            sleep_policy: Policy::default(),
+            sleep_policy: None,
             oldest_first: false,
             trace: None,
             handlers: Handlers::default(),
@@ -152,38 +150,6 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     pub fn build_global(self) -> Result<(), ThreadPoolBuildError> {
         set_global_registry(|| self.build_registry())?.wait_until_primed();
         Ok(())
-    }
-
-    pub(crate) fn build_registry(self) -> Result<Arc<Registry>, ThreadPoolBuildError> {
-        // In a deadlock handler a worker does not look like one, but it is.
-        let is_worker = current_thread_index().is_some() || Sleep::in_deadlock_handler();
-        if self.use_current_thread && is_worker {
-            return Err(ThreadPoolBuildError::new(BuildErrorKind::CurrentThreadAlreadyInPool));
-        }
-        let num_threads = if self.num_threads == 0 { default_num_threads() } else { self.num_threads };
-        let num_threads = num_threads.min(max_num_threads());
-        if self.trace.as_ref().is_some_and(|trace| !trace.attach(num_threads)) {
-            return Err(ThreadPoolBuildError::new(BuildErrorKind::TraceInUse));
-        }
-        let protocol = self.sleep_protocol.unwrap_or_else(default_sleep_protocol);
-        let (mut thread_name, stack_size, mut spawner) = (self.thread_name, self.stack_size, self.spawner);
-        let plan = StartPlan {
-            num_threads,
-            use_current_thread: self.use_current_thread,
-            protocol,
-            policy: self.sleep_policy,
-            oldest_first: self.oldest_first,
-            trace: self.trace,
-            handlers: self.handlers,
-            spawn: &mut |parts| {
-                let name = thread_name.as_mut().map(|name| name(parts.index));
-                spawner.spawn(ThreadBuilder::new(name, stack_size, parts))
-            },
-        };
-        let registry = Registry::build(plan)
-            .map_err(|error: io::Error| ThreadPoolBuildError::new(BuildErrorKind::Io(error)))?;
-        log_start(num_threads, protocol);
-        Ok(registry)
     }
 }
 

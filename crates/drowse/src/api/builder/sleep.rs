@@ -19,7 +19,8 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets how long an idle worker searches before it sleeps.
+    /// Sets how long an idle worker searches before it sleeps. Without it: what
+    /// [suits the protocol](SleepProtocol::policy).
     ///
     /// ```
     /// use drowse::{SleepPolicy, ThreadPoolBuilder};
@@ -30,7 +31,7 @@ impl<S> ThreadPoolBuilder<S> {
     /// assert_eq!(pool.install(|| 6 * 7), 42);
     /// ```
     pub fn sleep_policy(mut self, policy: Policy) -> Self {
-        self.sleep_policy = policy;
+        self.sleep_policy = Some(policy);
         self
     }
 

@@ -8,7 +8,7 @@ use drowse_sync::Arc;
 use drowse_sync::atomic::{AtomicPtr, Ordering};
 use std::fmt;
 use std::marker::PhantomData;
-use std::mem::{self, ManuallyDrop};
+use std::mem::ManuallyDrop;
 use std::ptr;
 
 pub(super) struct ScopeBase<'scope> {
@@ -90,14 +90,17 @@ impl<'scope> ScopeBase<'scope> {
             }
         };
         // SAFETY: we are the waiter, and wait next.
-        unsafe { CountLatch::set(&self.pending) };
-        self.pending.wait(owner, &self.registry);
+        unwind::or_abort(|| unsafe {
+            CountLatch::set(&self.pending);
+            self.pending.wait(owner, &self.registry);
+        });
         // ORDERING: relaxed; each job's panic was kept before it counted down, which the wait has acquired.
         let panic = self.panic.swap(ptr::null_mut(), Ordering::Relaxed);
         if panic.is_null() {
             return result.expect("a scope without a panic has a result");
         }
-        drop(result);
+        // The panic of a job comes before that of dropping what nobody gets.
+        unwind::drop_quietly(result);
         // SAFETY: leaked by `keep_panic`, and taken out of its place just now.
         unwind::resume_unwinding(unsafe { *Box::from_raw(panic) })
     }
@@ -113,9 +116,7 @@ impl<'scope> ScopeBase<'scope> {
         {
             // A user's value, whose drop may panic in its turn. We may be in the middle of waiting for jobs that borrow from
             // this very frame: nothing must unwind from here.
-            if let Err(another) = unwind::halt_unwinding(|| drop(ManuallyDrop::into_inner(payload))) {
-                mem::forget(another);
-            }
+            unwind::drop_quietly(ManuallyDrop::into_inner(payload));
         }
     }
 

@@ -1,0 +1,212 @@
+//! Linux: `membarrier` makes every running thread of the process execute a full fence.
+//!
+//! The system wants to be told of that in advance, and to be told is quick only while the process has one
+//! thread: otherwise it waits until each processor has been through its scheduler, about ten milliseconds.
+//! So a pool that starts in a process with other threads starts on full fences, and a thread of its
+//! own tells the system as soon as somebody would profit.
+//!
+//! # When the system changes its mind
+//!
+//! A process that enters a sandbox after its pools have started may find `membarrier` refused. Then nobody
+//! is given light fences any more, and those who have them give them back at their next occasion. Until
+//! then a heavy fence waits for [`LONG_ENOUGH`]. What a light fence may delay is a store that sits in
+//! the store buffer of the processor that its thread runs on. On x86 every interrupt empties that buffer,
+//! and a processor that runs a thread is interrupted by its timer at least a hundred times a second. Other
+//! architectures promise no such thing in writing, but no machine is known that keeps a store for longer
+//! than some microseconds (Morrison and Afek, *Temporally Bounding TSO*, build on the same fact).
+//! Other ways were considered: `mprotect` interrupts no other processor on ARM, nor on an x86 that
+//! broadcasts such changes; a signal to each thread needs a handler of ours in a process that is not.
+
+use super::full_fence;
+use crate::{hint, say};
+use std::io;
+use std::ptr;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering, compiler_fence};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What is known of the system's heavy fences.
+static STATE: AtomicU32 = AtomicU32::new(UNTRIED);
+
+/// Nobody has told the system yet.
+const UNTRIED: u32 = 0;
+/// Somebody is telling it.
+const TELLING: u32 = 1;
+/// It refuses. Nobody was ever given light fences.
+const NEVER: u32 = 2;
+/// It is ready.
+const READY: u32 = 3;
+/// It was ready once, and refuses now.
+const REFUSED: u32 = 4;
+
+/// How many have light fences.
+static USERS: AtomicUsize = AtomicUsize::new(0);
+
+/// How long a store can wait in a buffer, and then some. See the top of this file.
+const LONG_ENOUGH: Duration = Duration::from_millis(20);
+
+fn state() -> u32 {
+    // ORDERING: acquire pairs with the release in `tell_system`, for what the system did by then. That a
+    // heavy fence does not miss the news is the business of the fences: see "Who may use a light fence".
+    STATE.load(Ordering::Acquire)
+}
+
+/// Leave to use [`light_fence`], for whoever holds it: instead of a full fence, where the other side of a
+/// handshake has a [`heavy_fence`].
+#[derive(Debug)]
+pub struct LightFences(());
+
+impl LightFences {
+    /// Does what can be done without a wait, so that there will be some. For the start of a pool.
+    pub fn prepare() {
+        if state() == UNTRIED && is_only_thread() {
+            tell_system(UNTRIED);
+        }
+    }
+
+    /// If they are to be had at all, however long that takes.
+    pub fn at_any_cost() -> Option<Self> {
+        want_light_fences();
+        while state() == TELLING {
+            thread::sleep(Duration::from_millis(1));
+        }
+        Self::get()
+    }
+
+    /// If they are to be had at this moment.
+    pub fn get() -> Option<Self> {
+        if state() != READY {
+            return None;
+        }
+        // ORDERING: relaxed; ordered by the fence, as is the look at the state above. Whoever executes its full
+        // fence after ours sees both; whoever did before is seen by us.
+        USERS.fetch_add(1, Ordering::Relaxed);
+        full_fence();
+        Some(Self(()))
+    }
+
+    /// Whether the system refuses heavy fences now: then these should be dropped soon.
+    #[cold]
+    pub fn are_due_back(&self) -> bool {
+        state() == REFUSED
+    }
+}
+
+impl Drop for LightFences {
+    fn drop(&mut self) {
+        full_fence();
+        // ORDERING: release pairs with the acquire in `heavy_fence`: who finds no users left sees what they
+        // wrote. What they write from now on is followed by full fences.
+        USERS.fetch_sub(1, Ordering::Release);
+    }
+}
+
+/// Pairs with a [`heavy_fence`]. Free; and worth nothing without [`LightFences`].
+#[inline(always)]
+pub fn light_fence() {
+    // ORDERING: for the compiler only; the processor's part is done by the heavy fence.
+    compiler_fence(Ordering::SeqCst);
+}
+
+/// Pairs with a [`light_fence`] and with a [`full_fence`]. Costs a fifth of a microsecond if no other thread of the
+/// process runs, and some microseconds if one does.
+#[cold]
+pub fn heavy_fence() {
+    full_fence();
+    match state() {
+        READY => fence_everyone(),
+        // ORDERING: acquire pairs with the release of the last user.
+        REFUSED if USERS.load(Ordering::Acquire) > 0 => wait_it_out(),
+        _ => {}
+    }
+}
+
+#[cold]
+fn fence_everyone() {
+    // The system may be short of memory for a moment.
+    const TRIES: u32 = 3;
+    for _ in 0..TRIES {
+        match command(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED) {
+            Ok(()) => return,
+            Err(error) if error.raw_os_error() == Some(libc::ENOMEM) => {}
+            Err(error) => {
+                // ORDERING: as in `tell_system`.
+                if STATE.swap(REFUSED, Ordering::AcqRel) == READY {
+                    say(format_args!(
+                        "drowse: the system refuses membarrier, which it had granted ({error}); going on \
+                         with slower fences (allow it in the sandbox, or build thread pools in there)"
+                    ));
+                }
+                break;
+            }
+        }
+    }
+    wait_it_out();
+}
+
+/// Blocks until no store from before can be in any buffer.
+#[cold]
+fn wait_it_out() {
+    let start = Instant::now();
+    while let Some(left) = LONG_ENOUGH.checked_sub(start.elapsed()).filter(|left| !left.is_zero()) {
+        let never_changes = AtomicU32::new(0);
+        // Less than a second, so it fits whatever the fields' types are.
+        let timeout = libc::timespec { tv_sec: 0, tv_nsec: left.subsec_nanos() as _ };
+        // SAFETY: the word and the time-out live as long as the call, which reads them. If it ends early, or is refused,
+        // the loop looks at the clock.
+        unsafe {
+            libc::syscall(
+                libc::SYS_futex,
+                ptr::from_ref(&never_changes),
+                libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
+                0,
+                ptr::from_ref(&timeout),
+            );
+        }
+        hint::spin_loop();
+    }
+}
+
+/// Somebody who has no light fences would profit from them: sees to it that there are some, soon.
+#[cold]
+pub fn want_light_fences() {
+    // ORDERING: acquire, as in `state`; the exchange lets one thread tell the system.
+    let mine = STATE.compare_exchange(UNTRIED, TELLING, Ordering::Acquire, Ordering::Relaxed).is_ok();
+    if mine {
+        let builder = thread::Builder::new().name("drowse-fences".into()).stack_size(64 << 10);
+        if builder.spawn(|| tell_system(TELLING)).is_err() {
+            // Where no thread is to be had, full fences will do, for good.
+            STATE.store(NEVER, Ordering::Release);
+        }
+    }
+}
+
+/// Tells the system that there will be heavy fences, unless the state is not `from` any more.
+fn tell_system(from: u32) {
+    let told = command(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)
+        .and_then(|()| command(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED));
+    let to = if told.is_ok() { READY } else { NEVER };
+    // ORDERING: release pairs with the acquire in `state`. Failure: somebody else has told it.
+    let _ = STATE.compare_exchange(from, to, Ordering::Release, Ordering::Relaxed);
+}
+
+/// Whether the process has no other thread, so that the system need not wait for any. False if it cannot be told.
+fn is_only_thread() -> bool {
+    let mut status = std::mem::MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: a path that ends in a null, and room for the answer, which is read only if it came.
+    let links = unsafe {
+        let answered = libc::stat(c"/proc/self/task".as_ptr(), status.as_mut_ptr()) == 0;
+        answered.then(|| status.assume_init_ref().st_nlink)
+    };
+    // The directory has one entry for each thread; itself and its parent count too.
+    links == Some(3)
+}
+
+/// Asks the system.
+fn command(command: libc::c_int) -> io::Result<()> {
+    // SAFETY: `membarrier` takes three integers and touches no memory of ours.
+    match unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}

@@ -1,0 +1,53 @@
+//! What drowse has to say to people, on the standard error.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::mem;
+use std::panic::{self, AssertUnwindSafe};
+
+/// Writes one line to the standard error. If nobody reads it the line is lost, and nothing else.
+///
+/// Every line of the library goes through here, and this never unwinds: it is called where a panic
+/// would free what other threads still use. (`eprintln!` panics when it cannot write.) What is said
+/// may come from the user's code, such as the text of an error, so that is guarded against too.
+///
+/// ```
+/// drowse_sync::say(format_args!("drowse: {} workers", 3));
+/// ```
+pub fn say(line: fmt::Arguments<'_>) {
+    let said = panic::catch_unwind(AssertUnwindSafe(|| {
+        // One write, so that lines of several threads do not mix.
+        let line = format!("{line}\n");
+        let _ = io::stderr().write_all(line.as_bytes());
+    }));
+    if let Err(payload) = said {
+        // It is the user's, and may panic when it is dropped.
+        mem::forget(payload);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::say;
+    use std::fmt;
+
+    struct Bad;
+
+    impl fmt::Display for Bad {
+        fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+            struct WorseStill;
+            impl Drop for WorseStill {
+                fn drop(&mut self) {
+                    panic!("a payload that panics");
+                }
+            }
+            std::panic::panic_any(WorseStill);
+        }
+    }
+
+    #[test]
+    fn a_text_that_panics_is_not_said() {
+        say(format_args!("{Bad}"));
+        assert!(!std::thread::panicking());
+    }
+}
