@@ -40,8 +40,8 @@
 //!
 //! Of the two full fences one comes first. If it is the user's, the other side sees that the system is
 //! ready, and acts. If it is the other side's, the user sees `y`, whatever its own fence is worth.
-//! Stopping is the mirror image: a user stops by a full fence and a release of its place among the users,
-//! and who acquires that nobody is left sees what they wrote.
+//! Stopping is simpler: a user releases its place among the users, and who acquires that nobody is left sees
+//! what they wrote.
 
 use crate::atomic::{Ordering, fence};
 

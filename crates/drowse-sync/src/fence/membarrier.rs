@@ -94,7 +94,6 @@ impl LightFences {
 
 impl Drop for LightFences {
     fn drop(&mut self) {
-        full_fence();
         // ORDERING: release pairs with the acquire in `heavy_fence`: who finds no users left sees what they
         // wrote. What they write from now on is followed by full fences.
         USERS.fetch_sub(1, Ordering::Release);

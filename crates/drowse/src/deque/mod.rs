@@ -59,9 +59,9 @@ use std::ptr::NonNull;
 pub use owner::Owner;
 pub use stealer::{Steal, Stealer};
 
-/// A new, empty deque. `capacity`, a power of two, is where it starts; it grows as needed.
+/// A new, empty deque. `capacity`, a power of two, is where it starts; it grows as needed. Its owner uses light
+/// fences as soon as [there are some](LightFences).
 pub fn new<T>(capacity: usize) -> (Owner<T>, Stealer<T>) {
-    LightFences::prepare();
     with_fences(capacity, LightFences::get)
 }
 

@@ -115,7 +115,7 @@ impl<T> Owner<T> {
     pub fn resume(&self) {
         if self.shared.is_light() {
             let fences = (self.get_fences)();
-            if fences.is_none() {
+            if fences.is_none() && !mutant::active("deque/resume-keeps-light") {
                 self.set_light(false);
             }
             self.fences.replace(fences);
@@ -126,7 +126,7 @@ impl<T> Owner<T> {
     fn set_light(&self, is_light: bool) {
         let public = &*self.shared.public;
         // No thief is publishing meanwhile: each of them acts on one or the other.
-        let lock = public.lock.lock();
+        let lock = (!mutant::active("deque/switch-unlocked")).then(|| public.lock.lock());
         // ORDERING: relaxed; written and read under the lock, and a guess elsewhere.
         self.shared.is_light.store(is_light, Ordering::Relaxed);
         // ORDERING: relaxed; written under the lock.

@@ -8,7 +8,7 @@ use crate::latch::{Latch, LockLatch};
 use crate::trace::Recorder;
 use crate::unwind;
 use drowse_sleep::{Policy, Sleep, SleepProtocol};
-use drowse_sync::Arc;
+use drowse_sync::{Arc, LightFences};
 use std::mem;
 use std::ptr;
 
@@ -39,6 +39,7 @@ pub(crate) struct ThreadBuilderParts {
 
 impl<E> StartPlan<'_, E> {
     pub(super) fn start(self) -> Result<Arc<Registry>, E> {
+        LightFences::prepare();
         let (owners, stealers): (Vec<_>, Vec<_>) =
             (0..self.num_threads).map(|_| deque::new(DEQUE_CAPACITY)).unzip();
         let mut sleep = Sleep::new(self.num_threads, self.protocol, self.policy);
