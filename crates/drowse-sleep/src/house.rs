@@ -2,7 +2,8 @@
 
 use crate::deadlock::Detector;
 use crate::meter::{Meter, SleepMetrics};
-use crate::sleepers::{Claim, Sleepers};
+use crate::placement::{Placement, Steering};
+use crate::sleepers::{Claim, Grip, Sleepers};
 use crate::{ATTENTION, Committed, Deadlock, Observer, Reason};
 use drowse_sync::atomic::{AtomicU64, Ordering};
 use drowse_sync::{Arc, CachePadded, Stopwatch, full_fence, heavy_fence, mutant};
@@ -17,7 +18,17 @@ pub struct House {
     pub(crate) meters: Box<[CachePadded<Meter>]>,
     pub(crate) detector: Option<Detector>,
     pub(crate) observer: Option<Arc<dyn Observer>>,
+    pub(crate) placement: Placement,
     pub(crate) clock: Stopwatch,
+}
+
+/// What becomes of whoever wakes a worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waker {
+    /// A worker that has more to do: its processor is not free.
+    GoesOn,
+    /// Anybody else: perhaps it sleeps next, and its processor is the best place for the one it wakes.
+    MayStop,
 }
 
 impl House {
@@ -28,6 +39,7 @@ impl House {
             meters: (0..workers).map(|_| CachePadded::new(Meter::default())).collect(),
             detector: None,
             observer: None,
+            placement: Placement::new(workers, Steering::Never),
             clock: Stopwatch::start(),
         }
     }
@@ -66,20 +78,22 @@ impl House {
     /// `uncount` is called if it slept, before it is woken: so the counts are true from this moment on, not from the moment at
     /// which the system gets round to running the sleeper. A worker that was stopped un-counts itself
     /// ([`uncommit`](crate::Protocol::uncommit)).
-    pub fn wake(&self, worker: usize, reason: Reason, uncount: impl FnOnce()) -> bool {
+    pub fn wake(&self, worker: usize, reason: Reason, waker: Waker, uncount: impl FnOnce()) -> bool {
         if !self.sleepers.is_in_bed(worker) {
             return false;
         }
+        let place = waker == Waker::GoesOn && self.placement.is_on();
+        let grip = if place { Grip::Hold } else { Grip::LetGo };
         let mut claim = Claim::Awake;
         match &self.detector {
-            None => claim = self.sleepers.claim(worker),
+            None => claim = self.sleepers.claim(worker, grip),
             // Claimed and counted as active in one step, so that nobody finds the pool dead in between.
             Some(detector) => detector.wake(|awake| {
-                claim = self.sleepers.claim(worker);
+                claim = self.sleepers.claim(worker, grip);
                 awake(worker, claim);
             }),
         }
-        self.finish_wake(worker, claim, reason, uncount)
+        self.finish_wake(worker, claim, grip, reason, uncount)
     }
 
     /// Wakes everyone who sleeps, or is about to, if `wanted` says so. See [`wake`](Self::wake).
@@ -91,23 +105,31 @@ impl House {
         let one_by_one = mutant::active("detector/wake-one-by-one");
         let Some(detector) = self.detector.as_ref().filter(|_| !one_by_one) else {
             if wanted() {
-                everyone.for_each(|worker| _ = self.wake(worker, reason, &uncount));
+                everyone.for_each(|worker| _ = self.wake(worker, reason, Waker::MayStop, &uncount));
             }
             return;
         };
         let mut claims = Vec::new();
         detector.wake(|awake| {
             if wanted() {
-                claims.extend(everyone.map(|worker| (worker, self.sleepers.claim(worker))));
+                let claim = |worker| (worker, self.sleepers.claim(worker, Grip::LetGo));
+                claims.extend(everyone.map(claim));
                 claims.iter().for_each(|(worker, claim)| awake(*worker, *claim));
             }
         });
         for (worker, claim) in claims {
-            self.finish_wake(worker, claim, reason, &uncount);
+            self.finish_wake(worker, claim, Grip::LetGo, reason, &uncount);
         }
     }
 
-    fn finish_wake(&self, worker: usize, claim: Claim, reason: Reason, uncount: impl FnOnce()) -> bool {
+    fn finish_wake(
+        &self,
+        worker: usize,
+        claim: Claim,
+        grip: Grip,
+        reason: Reason,
+        uncount: impl FnOnce(),
+    ) -> bool {
         match claim {
             Claim::Awake => false,
             Claim::Stopped => {
@@ -118,8 +140,11 @@ impl House {
                 uncount();
                 self.meters[worker].count_wake(reason);
                 self.observe(|observer| observer.wake(worker, reason));
+                if grip == Grip::Hold {
+                    self.placement.send_elsewhere(worker, &self.meters[worker]);
+                }
                 // WAKE: the worker is ours since the claim; nobody else will wake it.
-                self.sleepers.wake(worker);
+                self.sleepers.wake(worker, grip);
                 true
             }
         }

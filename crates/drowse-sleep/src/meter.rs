@@ -25,6 +25,11 @@ pub(crate) struct Meter {
     last_sleep: Counter,
     /// Times it was woken, by reason. Counted by the waker.
     wakes: [Counter; Reason::ALL.len()],
+    /// Wakes by working workers: with its mask narrowed, counted by the waker; left to the system, counted by itself;
+    /// of these, begun on the waker's processor.
+    pub(crate) steered: Counter,
+    pub(crate) unsteered: Counter,
+    pub(crate) behind_waker: Counter,
 }
 
 impl Meter {
@@ -70,6 +75,9 @@ impl Meter {
             fruitless: self.fruitless.get(),
             kept_awake: self.kept_awake.get(),
             parked: Duration::from_nanos(parked),
+            steered: self.steered.get(),
+            unsteered: self.unsteered.get(),
+            behind_waker: self.behind_waker.get(),
             wakes: std::array::from_fn(|reason| self.wakes[reason].get()),
         }
     }
@@ -102,6 +110,12 @@ pub struct SleepMetrics {
     pub kept_awake: u64,
     /// Time that it was blocked, up to this moment.
     pub parked: Duration,
+    /// Times that a working worker woke it and [kept it off its own processor](crate::Steering).
+    pub steered: u64,
+    /// Times that a working worker woke it and left it to the system where it would begin.
+    pub unsteered: u64,
+    /// How many of those began on the processor of the worker that woke it, behind it.
+    pub behind_waker: u64,
     wakes: [u64; Reason::ALL.len()],
 }
 
@@ -119,6 +133,9 @@ impl SleepMetrics {
             fruitless: self.fruitless.saturating_sub(earlier.fruitless),
             kept_awake: self.kept_awake.saturating_sub(earlier.kept_awake),
             parked: self.parked.saturating_sub(earlier.parked),
+            steered: self.steered.saturating_sub(earlier.steered),
+            unsteered: self.unsteered.saturating_sub(earlier.unsteered),
+            behind_waker: self.behind_waker.saturating_sub(earlier.behind_waker),
             wakes: std::array::from_fn(|reason| self.wakes[reason].saturating_sub(earlier.wakes[reason])),
         }
     }
@@ -135,6 +152,9 @@ impl std::ops::AddAssign for SleepMetrics {
         self.fruitless += other.fruitless;
         self.kept_awake += other.kept_awake;
         self.parked += other.parked;
+        self.steered += other.steered;
+        self.unsteered += other.unsteered;
+        self.behind_waker += other.behind_waker;
         for (mine, other) in self.wakes.iter_mut().zip(other.wakes) {
             *mine += other;
         }

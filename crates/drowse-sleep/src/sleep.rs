@@ -3,6 +3,7 @@
 use crate::deadlock::{self, Detector};
 use crate::house::House;
 use crate::meter::SleepMetrics;
+use crate::placement::{Placement, Steering};
 use crate::{Announcement, Deadlock, LatchWord, MAX_WORKERS, Observer, Policy, Posted, Protocol, Reason};
 use crate::{PostedTo, Recheck, Retreat, SleepProtocol};
 use drowse_sync::atomic::Ordering;
@@ -98,6 +99,13 @@ impl Sleep {
         self
     }
 
+    /// The same, with workers that begin where there is room when they are woken by working ones.
+    #[must_use]
+    pub fn with_steering(mut self, steering: Steering) -> Self {
+        self.house.placement = Placement::new(self.house.workers(), steering);
+        self
+    }
+
     /// The name of the protocol.
     pub fn protocol(&self) -> &'static str {
         self.name
@@ -183,6 +191,7 @@ impl Sleep {
         if self.tells_latch && !latch.get_sleepy() {
             return self.protocol.cancel(house, announcement);
         }
+        house.placement.settle(worker);
         let late_bed = mutant::active_in(self.name, "late-bed");
         if !late_bed {
             house.sleepers.make_bed(worker);
@@ -230,6 +239,7 @@ impl Sleep {
         let since = self.house.clock.elapsed();
         meter.park(since);
         self.house.sleepers.sleep(idle.worker);
+        self.house.placement.arrive(idle.worker, meter);
         meter.unpark(since, self.house.clock.elapsed());
         around.after_sleep();
         self.house.observe(|observer| observer.awake(idle.worker));

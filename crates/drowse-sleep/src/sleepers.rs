@@ -9,14 +9,16 @@ const AWAKE: u32 = 0;
 const COMMITTING: u32 = 1;
 /// Blocked, or irrevocably about to be. Whoever moves it back to AWAKE must wake it.
 const ASLEEP: u32 = 2;
+/// As asleep, and claimed by a waker that has something to do before it lets it go.
+const HELD: u32 = 3;
 
 /// One bed a worker.
 ///
 /// ```text
 ///            make_bed               commit
-///   AWAKE -------------> COMMITTING --------> ASLEEP
-///     ^                      |                   |
-///     +--- leave_bed, claim -+------- claim -----+
+///   AWAKE -------------> COMMITTING --------> ASLEEP ---- hold ----> HELD
+///     ^                      |                   |                    |
+///     +--- leave_bed, claim -+------- claim -----+------- wake -------+
 /// ```
 ///
 /// The worker itself moves right; a waker's claim moves to AWAKE, from either state, with
@@ -42,6 +44,15 @@ pub(crate) enum Claim {
     Stopped,
     /// The worker was asleep and is ours: un-count it, then wake it.
     Asleep,
+}
+
+/// What a claim does with a worker that is asleep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Grip {
+    /// Takes it out of bed: it goes on as soon as it is woken, or finds out by itself.
+    LetGo,
+    /// Keeps it where it is until it is woken.
+    Hold,
 }
 
 impl Sleepers {
@@ -90,8 +101,10 @@ impl Sleepers {
 
     /// Worker: blocks until claimed.
     pub(crate) fn sleep(&self, worker: usize) {
-        // WAKE: every path to here has committed; whoever claims the bed calls `wake`.
+        // WAKE: every path to here has committed; whoever claims the bed calls `wake`, and does so
+        // after the last change of the word.
         self.beds[worker].wait_while(ASLEEP);
+        self.beds[worker].wait_while(HELD);
     }
 
     /// Whether the worker is in bed, as far as can be seen without asking twice: as `claim` looks.
@@ -102,12 +115,19 @@ impl Sleepers {
 
     /// Waker: takes the worker out of bed. On [`Claim::Asleep`] the caller must call [`wake`](Self::wake).
     #[must_use]
-    pub(crate) fn claim(&self, worker: usize) -> Claim {
+    pub(crate) fn claim(&self, worker: usize, grip: Grip) -> Claim {
         let bed = &self.beds[worker];
         loop {
             // ORDERING: relaxed; look before you swap. What makes a sleeper visible here is the acquire with which the
             // caller read the count, the word or the latch; for a broadcast, its fence.
             let (seen, claim) = match bed.load(Ordering::Relaxed) {
+                ASLEEP if grip == Grip::Hold && !mutant::active("sleepers/no-hold") => {
+                    // ORDERING: relaxed; to let it go releases.
+                    if bed.replace(ASLEEP, HELD, Ordering::Relaxed) {
+                        return Claim::Asleep;
+                    }
+                    continue;
+                }
                 ASLEEP => (ASLEEP, Claim::Asleep),
                 COMMITTING if mutant::active("sleepers/claim-ignores-committing") => return Claim::Awake,
                 COMMITTING => (COMMITTING, Claim::Stopped),
@@ -120,10 +140,15 @@ impl Sleepers {
         }
     }
 
-    /// Waker: wakes the worker it claimed.
-    pub(crate) fn wake(&self, worker: usize) {
+    /// Waker: wakes the worker it claimed, and lets it go if it held it.
+    pub(crate) fn wake(&self, worker: usize, grip: Grip) {
+        let bed = &self.beds[worker];
+        if grip == Grip::Hold {
+            // ORDERING: release pairs with the sleeper's acquire in `sleep`: it sees what was done to it meanwhile.
+            bed.store(AWAKE, Ordering::Release);
+        }
         if !mutant::active("sleepers/no-wake") {
-            self.beds[worker].wake();
+            bed.wake();
         }
     }
 }

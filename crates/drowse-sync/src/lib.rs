@@ -22,6 +22,7 @@
 
 mod backend;
 mod cores;
+mod cpu;
 mod fence;
 mod meter;
 pub mod mutant;
@@ -34,6 +35,7 @@ mod yielding;
 
 pub use backend::{Arc, Condvar, Mutex, MutexGuard, OnceLock, atomic, cell, hint, thread};
 pub use cores::{core_count, has_several_cores};
+pub use cpu::{CpuMask, ThreadId, current_cpu};
 pub use fence::{LightFences, full_fence, heavy_fence, light_fence, want_light_fences};
 pub use meter::{Counter, Stopwatch};
 pub use padded::CachePadded;

@@ -84,7 +84,7 @@ pub mod spawner {
 
 pub use drowse_sleep::{
     BlockedWorker, Counters, Deadlock, Idleness, Pause, Policy as SleepPolicy, Reason, SleepMetrics,
-    SleepProtocol, WakeSize,
+    SleepProtocol, Steering, WakeSize,
 };
 pub use metrics::{Metrics, WorkerMetrics};
 pub use trace::{Trace, TraceEvent, TraceRecord};

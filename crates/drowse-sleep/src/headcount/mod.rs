@@ -2,7 +2,7 @@
 
 mod counts;
 
-use crate::{Committed, House, Posted, Reason, Recheck};
+use crate::{Committed, House, Posted, Reason, Recheck, Waker};
 use counts::Counts;
 use drowse_sync::mutant;
 
@@ -51,7 +51,7 @@ impl<'a> Headcount<'a> {
         };
         // WAKE: the others sleep and nobody searches. If there is work, one of them must wake for it.
         if visible {
-            self.wake_any(1, Reason::Baton);
+            self.wake_any(1, Reason::Baton, Waker::GoesOn);
         }
     }
 
@@ -101,17 +101,18 @@ impl<'a> Headcount<'a> {
     pub(crate) fn wake_for(&self, posted: &Posted<'_>, wanted: usize) {
         if wanted > 0 {
             posted.expect_thieves();
-            self.wake_any(wanted, Reason::Job);
+            let waker = if posted.by_worker { Waker::GoesOn } else { Waker::MayStop };
+            self.wake_any(wanted, Reason::Job, waker);
         }
     }
 
     /// Wakes up to `wanted` sleepers, whichever.
-    fn wake_any(&self, mut wanted: usize, reason: Reason) {
+    fn wake_any(&self, mut wanted: usize, reason: Reason, waker: Waker) {
         for worker in 0..self.house.workers() {
             if wanted == 0 {
                 break;
             }
-            if self.wake(worker, reason) {
+            if self.wake(worker, reason, waker) {
                 wanted -= 1;
             }
         }
@@ -123,8 +124,8 @@ impl<'a> Headcount<'a> {
     }
 
     /// Wakes this worker if it sleeps. True if it did, or was about to.
-    pub(crate) fn wake(&self, worker: usize, reason: Reason) -> bool {
-        self.house.wake(worker, reason, || self.uncount())
+    pub(crate) fn wake(&self, worker: usize, reason: Reason, waker: Waker) -> bool {
+        self.house.wake(worker, reason, waker, || self.uncount())
     }
 
     /// Waker: the worker sleeps no more.
@@ -138,7 +139,7 @@ impl<'a> Headcount<'a> {
     pub(crate) fn latch_set(&self, owner: usize, slept: bool, reason: Reason) {
         if slept {
             // WAKE: the owner is asleep, or about to be, on that very latch; or it has noticed.
-            self.wake(owner, reason);
+            self.wake(owner, reason, Waker::MayStop);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What the environment says.
 
 use super::max_num_threads;
-use drowse_sleep::SleepProtocol;
+use drowse_sleep::{SleepProtocol, Steering};
 use drowse_sync::{OnceLock, core_count, say};
 use std::env;
 
@@ -43,6 +43,34 @@ pub(super) fn log_start(num_threads: usize, protocol: SleepProtocol) {
         let s = if num_threads == 1 { "" } else { "s" };
         let version = crate::VERSION;
         say(format_args!("drowse {version}: a pool of {num_threads} thread{s}, sleep protocol {protocol}"));
+    }
+}
+
+/// Whether the workers of a pool are steered that did not say.
+pub(super) fn default_steering() -> Steering {
+    static ANSWER: OnceLock<Steering> = OnceLock::new();
+    *ANSWER.get_or_init(|| {
+        let value = env::var_os("DROWSE_STEER");
+        let (steering, complaint) = steering_from(value.as_deref().map(|value| value.to_string_lossy()));
+        if let Some(complaint) = complaint {
+            say(format_args!("drowse: {complaint}"));
+        }
+        steering
+    })
+}
+
+/// The steering for this value of the variable, and what there is to complain about it.
+fn steering_from(value: Option<impl AsRef<str>>) -> (Steering, Option<String>) {
+    match value.as_ref().map(|value| value.as_ref().trim()) {
+        None | Some("") => (Steering::Auto, None),
+        Some("0") => (Steering::Never, None),
+        Some("1") => (Steering::Always, None),
+        Some(unknown) => {
+            let complaint = format!(
+                "DROWSE_STEER={unknown:?} is neither 0 (never) nor 1 (always); steering where it helps"
+            );
+            (Steering::Auto, Some(complaint))
+        }
     }
 }
 
@@ -101,8 +129,19 @@ fn threads_from(
 
 #[cfg(test)]
 mod tests {
-    use super::{protocol_from, rayons_choice, threads_from};
-    use drowse_sleep::SleepProtocol;
+    use super::{protocol_from, rayons_choice, steering_from, threads_from};
+    use drowse_sleep::{SleepProtocol, Steering};
+
+    #[test]
+    fn steers_never_always_or_as_it_sees_fit() {
+        assert_eq!(steering_from(None::<&str>), (Steering::Auto, None));
+        assert_eq!(steering_from(Some("")), (Steering::Auto, None));
+        assert_eq!(steering_from(Some(" 0 ")), (Steering::Never, None));
+        assert_eq!(steering_from(Some("1")), (Steering::Always, None));
+        let (steering, complaint) = steering_from(Some("left"));
+        assert_eq!(steering, Steering::Auto);
+        assert!(complaint.unwrap().contains("DROWSE_STEER=\"left\""));
+    }
 
     #[test]
     fn rayons_variables_mean_what_they_mean_to_rayon() {

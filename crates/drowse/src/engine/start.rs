@@ -7,7 +7,7 @@ use crate::job::JobHeader;
 use crate::latch::{Latch, LockLatch};
 use crate::trace::Recorder;
 use crate::unwind;
-use drowse_sleep::{Policy, Sleep, SleepProtocol};
+use drowse_sleep::{Policy, Sleep, SleepProtocol, Steering};
 use drowse_sync::{Arc, LightFences};
 use std::mem;
 use std::ptr;
@@ -22,6 +22,7 @@ pub(crate) struct StartPlan<'a, E> {
     pub(crate) use_current_thread: bool,
     pub(crate) protocol: SleepProtocol,
     pub(crate) policy: Policy,
+    pub(crate) steering: Steering,
     pub(crate) oldest_first: bool,
     pub(crate) recorder: Option<Recorder>,
     pub(crate) handlers: Handlers,
@@ -42,7 +43,7 @@ impl<E> StartPlan<'_, E> {
         LightFences::prepare();
         let (owners, stealers): (Vec<_>, Vec<_>) =
             (0..self.num_threads).map(|_| deque::new(DEQUE_CAPACITY)).unzip();
-        let mut sleep = Sleep::new(self.num_threads, self.protocol, self.policy);
+        let mut sleep = Sleep::new(self.num_threads, self.protocol, self.policy).with_steering(self.steering);
         if self.handlers.deadlock.is_some() {
             sleep = sleep.with_deadlock_detection();
         }

@@ -9,7 +9,7 @@ use super::spawner::{CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadSpawn};
 use crate::engine::{Handlers, set_global_registry};
 use crate::trace::Trace;
 use crate::unwind;
-use drowse_sleep::{Policy, SleepProtocol};
+use drowse_sleep::{Policy, SleepProtocol, Steering};
 use std::any::Any;
 use std::fmt;
 use std::io;
@@ -34,6 +34,7 @@ pub struct ThreadPoolBuilder<S = DefaultSpawn> {
     /// `None`: what the environment says, else the default.
     sleep_protocol: Option<SleepProtocol>,
     sleep_policy: Option<Policy>,
+    steering: Option<Steering>,
     oldest_first: bool,
     trace: Option<Trace>,
     handlers: Handlers,
@@ -55,6 +56,7 @@ impl ThreadPoolBuilder {
             stack_size: None,
             sleep_protocol: None,
             sleep_policy: None,
+            steering: None,
             oldest_first: false,
             trace: None,
             handlers: Handlers::default(),
@@ -314,6 +316,7 @@ impl<S> ThreadPoolBuilder<S> {
             stack_size: self.stack_size,
             sleep_protocol: self.sleep_protocol,
             sleep_policy: self.sleep_policy,
+            steering: self.steering,
             oldest_first: self.oldest_first,
             trace: self.trace,
             handlers: self.handlers,
@@ -337,6 +340,7 @@ impl<S> fmt::Debug for ThreadPoolBuilder<S> {
             .field("stack_size", &self.stack_size)
             .field("sleep_protocol", &self.sleep_protocol)
             .field("sleep_policy", &self.sleep_policy)
+            .field("steering", &self.steering)
             .field("trace", &self.trace.is_some())
             .field("panic_handler", &self.handlers.panic.is_some())
             .field("start_handler", &self.handlers.start.is_some())

@@ -2,7 +2,7 @@
 
 use super::ThreadPoolBuilder;
 use crate::Trace;
-use drowse_sleep::{Deadlock, Policy, SleepProtocol};
+use drowse_sleep::{Deadlock, Policy, SleepProtocol, Steering};
 
 impl<S> ThreadPoolBuilder<S> {
     /// Sets how idle workers fall asleep and are woken. Without it: what the environment variable `DROWSE_SLEEP` says
@@ -32,6 +32,21 @@ impl<S> ThreadPoolBuilder<S> {
     /// ```
     pub fn sleep_policy(mut self, policy: Policy) -> Self {
         self.sleep_policy = Some(policy);
+        self
+    }
+
+    /// Sets whether a worker that is woken by a working one is kept off that one's processor. Without it: what the environment
+    /// variable `DROWSE_STEER` says (`0` for never, `1` for always), else [`Steering::Auto`]. Of effect on Linux alone.
+    ///
+    /// ```
+    /// use drowse::{Steering, ThreadPoolBuilder};
+    ///
+    /// let pool = ThreadPoolBuilder::new().num_threads(2).steering(Steering::Never).build().unwrap();
+    /// pool.install(|| drowse::join(|| (), || ()));
+    /// assert_eq!(pool.metrics().total().sleep.steered, 0);
+    /// ```
+    pub fn steering(mut self, steering: Steering) -> Self {
+        self.steering = Some(steering);
         self
     }
 

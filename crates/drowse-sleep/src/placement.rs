@@ -1,0 +1,243 @@
+//! Where a woken worker begins to run.
+//!
+//! On virtual machines the kernel often puts a woken thread on the processor of whoever woke it, though another one
+//! is idle, and leaves it there until a timer ticks. If the waker goes to sleep itself, that is the best place. If it
+//! goes on working, the woken worker waits for milliseconds. So a wake that a worker sends for a job of its own is
+//! *steered*: the waker takes its own processor out of the sleeper's mask, and the sleeper puts it back as soon as it
+//! runs, before anything else does on that thread.
+//!
+//! # Who touches what
+//!
+//! A worker that is woken like this is *held* first: claimed, so that nobody else wakes it, but not let go. Whoever
+//! holds it writes down what the sleeper must do when it arrives, and changes its mask; the sleeper takes that over
+//! when it was let go. So a mask is only ever changed by others while its thread cannot run any code but the last
+//! instructions of falling asleep.
+
+use crate::meter::Meter;
+use drowse_sync::cell::UnsafeCell;
+use drowse_sync::{CachePadded, Counter, CpuMask, ThreadId, current_cpu};
+use std::process;
+
+/// Whether workers that are woken by working workers are kept off the waker's processor.
+///
+/// ```
+/// use drowse_sleep::{Policy, Sleep, SleepProtocol, Steering};
+///
+/// let sleep = Sleep::new(2, SleepProtocol::default(), Policy::default()).with_steering(Steering::Auto);
+/// assert_eq!(sleep.metrics(0).steered, 0);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Steering {
+    /// As long as the system would often put them there by itself, which is found out now and then.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never: the system places them as it likes.
+    Never,
+}
+
+#[derive(Debug)]
+pub(crate) struct Placement {
+    steering: Steering,
+    habit: Habit,
+    /// The process that the workers belong to. A child that was forked has their numbers too, but not them.
+    process: u32,
+    seats: Box<[CachePadded<Seat>]>,
+}
+
+#[derive(Debug)]
+struct Seat {
+    /// The thread that sleeps here; 0 until it has slept.
+    thread: Counter,
+    /// How many times not to try: its mask leaves no choice.
+    hopeless: Counter,
+    arrival: UnsafeCell<Arrival>,
+}
+
+impl Seat {
+    fn new() -> Self {
+        let arrival = UnsafeCell::new(Arrival::default());
+        Self { thread: Counter::new(), hopeless: Counter::new(), arrival }
+    }
+}
+
+// SAFETY: `arrival` is written by whoever holds the sleeper, and taken by the sleeper that was let go: see the module.
+unsafe impl Sync for Seat {}
+
+/// What a worker must do that was woken.
+#[derive(Debug, Default)]
+struct Arrival {
+    /// Its mask was narrowed: this is what it was.
+    restore: Option<CpuMask>,
+    /// It was left to the system: here its waker was. To be compared.
+    waker_cpu: Option<usize>,
+}
+
+/// After so many wakes of a worker whose mask leaves no choice, it is looked at again.
+const HOPELESS: u64 = 64;
+
+impl Placement {
+    pub(crate) fn new(workers: usize, steering: Steering) -> Self {
+        Self {
+            steering,
+            habit: Habit::default(),
+            process: process::id(),
+            seats: (0..workers).map(|_| CachePadded::new(Seat::new())).collect(),
+        }
+    }
+
+    /// Whether wakes by working workers need a sleeper that is held.
+    pub(crate) fn is_on(&self) -> bool {
+        self.steering != Steering::Never
+    }
+
+    /// Worker: it is going to sleep.
+    pub(crate) fn settle(&self, worker: usize) {
+        let seat = &self.seats[worker];
+        if self.is_on() && seat.thread.get() == 0 {
+            seat.thread.set_mine(ThreadId::current().to_bits().into());
+        }
+    }
+
+    /// Waker, which goes on working: sees to it that the sleeper, which it holds, begins elsewhere.
+    pub(crate) fn send_elsewhere(&self, worker: usize, meter: &Meter) {
+        let seat = &self.seats[worker];
+        let here = current_cpu();
+        let restore = here.filter(|_| self.wants_to_steer()).and_then(|cpu| self.narrow(seat, cpu));
+        if restore.is_some() {
+            meter.steered.add(1);
+        }
+        let waker_cpu = if restore.is_none() { here } else { None };
+        // SAFETY: the caller holds the sleeper, so nobody else is here.
+        seat.arrival.with_mut(|arrival| unsafe { *arrival = Arrival { restore, waker_cpu } });
+    }
+
+    /// Worker: it was woken. The first thing that it does.
+    pub(crate) fn arrive(&self, worker: usize, meter: &Meter) {
+        if !self.is_on() {
+            return;
+        }
+        let seat = &self.seats[worker];
+        // SAFETY: we were let go, so whoever held us is done here, and nobody holds us before we sleep again.
+        let arrival = seat.arrival.with_mut(|arrival| unsafe { std::mem::take(&mut *arrival) });
+        if let Some(waker_cpu) = arrival.waker_cpu {
+            let behind_waker = current_cpu() == Some(waker_cpu);
+            self.habit.learn(behind_waker);
+            meter.unsteered.add_mine(1);
+            meter.behind_waker.add_mine(u64::from(behind_waker));
+        }
+        if let Some(mask) = arrival.restore {
+            // The system has allowed a narrower one a moment ago.
+            let _ = mask.to_keep().apply_to(ThreadId::current());
+        }
+    }
+
+    fn wants_to_steer(&self) -> bool {
+        match self.steering {
+            Steering::Auto => self.habit.is_bad(),
+            Steering::Always => true,
+            Steering::Never => false,
+        }
+    }
+
+    /// Takes the processor out of the mask of the thread that sleeps here. Returns what the mask was; `None` if
+    /// that cannot be done, or would leave it no processor, or would change nothing.
+    fn narrow(&self, seat: &Seat, cpu: usize) -> Option<CpuMask> {
+        if seat.hopeless.get() > 0 {
+            seat.hopeless.set_mine(seat.hopeless.get() - 1);
+            return None;
+        }
+        let thread = u32::try_from(seat.thread.get()).ok().and_then(ThreadId::from_bits)?;
+        if process::id() != self.process {
+            return None;
+        }
+        // What its mask is now, not what it was: the user may have changed it.
+        let narrowed = CpuMask::of(thread)
+            .filter(|mask| mask.contains(cpu) && mask.count() > 1 && mask.without(cpu).apply_to(thread));
+        if narrowed.is_none() {
+            seat.hopeless.set_mine(HOPELESS);
+        }
+        narrowed
+    }
+}
+
+/// How often the system, left alone, has put a woken worker on its waker's processor lately.
+#[derive(Debug)]
+struct Habit {
+    /// In parts of `OFTEN`. Nobody minds if a change gets lost.
+    share: Counter,
+    /// How many wakes were asked about.
+    asked: Counter,
+}
+
+impl Habit {
+    /// All of them.
+    const ALL: u64 = 1 << 16;
+    /// So many that it is worth doing something about it.
+    const MANY: u64 = Self::ALL / 8;
+    /// How much of what was known is forgotten with each new one.
+    const FORGET: u64 = 8;
+    /// One in so many is left to the system, to see what it does.
+    const SAMPLE: u64 = 32;
+
+    fn learn(&self, behind_waker: bool) {
+        let news = if behind_waker { Self::ALL } else { 0 };
+        let share = self.share.get();
+        self.share.set_mine(share - share / Self::FORGET + news / Self::FORGET);
+    }
+
+    /// Whether to do something about the next wake.
+    fn is_bad(&self) -> bool {
+        self.asked.add(1);
+        self.share.get() >= Self::MANY && self.asked.get() % Self::SAMPLE != 0
+    }
+}
+
+impl Default for Habit {
+    /// Taken to be bad until it turns out otherwise: a program may have few wakes, and they count.
+    fn default() -> Self {
+        let habit = Self { share: Counter::new(), asked: Counter::new() };
+        habit.share.set_mine(Self::ALL);
+        habit
+    }
+}
+
+#[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]
+mod tests {
+    use super::Habit;
+
+    /// Of so many wakes, how many are steered, if the system is like this.
+    fn steered(habit: &Habit, wakes: u64, behind_waker: impl Fn(u64) -> bool) -> u64 {
+        let mut steered = 0;
+        for wake in 0..wakes {
+            if habit.is_bad() {
+                steered += 1;
+            } else {
+                habit.learn(behind_waker(wake));
+            }
+        }
+        steered
+    }
+
+    #[test]
+    fn a_system_that_places_badly_is_helped_but_for_a_sample() {
+        let habit = Habit::default();
+        assert_eq!(steered(&habit, 3_200, |_| true), 3_100);
+    }
+
+    #[test]
+    fn a_system_that_places_well_is_soon_left_alone_until_it_changes() {
+        let habit = Habit::default();
+        assert!(steered(&habit, 1_000, |_| false) < 600);
+        assert_eq!(steered(&habit, 1_000, |_| false), 0);
+        assert!(steered(&habit, 1_000, |_| true) > 900, "it has changed");
+    }
+
+    #[test]
+    fn now_and_then_is_not_often() {
+        let habit = Habit::default();
+        steered(&habit, 10_000, |_| false);
+        assert_eq!(steered(&habit, 10_000, |wake| wake % 50 == 0), 0);
+    }
+}

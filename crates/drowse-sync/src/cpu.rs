@@ -1,0 +1,219 @@
+//! Where threads run, and where they may.
+//!
+//! On Linux alone. Elsewhere, and under the model checkers, nothing is known and nothing can be changed.
+
+#[cfg(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle))))]
+pub use linux::{CpuMask, ThreadId, current_cpu};
+#[cfg(not(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle)))))]
+pub use unknown::{CpuMask, ThreadId, current_cpu};
+
+#[cfg(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle))))]
+mod linux {
+    use std::mem::MaybeUninit;
+    use std::sync::OnceLock;
+
+    /// A thread, as the system knows it. Of use in the process that asked for it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct ThreadId(libc::pid_t);
+
+    impl ThreadId {
+        /// The calling thread.
+        pub fn current() -> Self {
+            // SAFETY: takes nothing, and never fails.
+            Self(unsafe { libc::syscall(libc::SYS_gettid) } as libc::pid_t)
+        }
+
+        /// As a number that is not zero.
+        pub fn to_bits(self) -> u32 {
+            self.0 as u32
+        }
+
+        /// From that number; `None` for zero.
+        pub fn from_bits(bits: u32) -> Option<Self> {
+            (bits != 0).then_some(Self(bits as libc::pid_t))
+        }
+    }
+
+    /// The processor that the calling thread runs on, at this moment.
+    pub fn current_cpu() -> Option<usize> {
+        // SAFETY: takes nothing.
+        usize::try_from(unsafe { libc::sched_getcpu() }).ok()
+    }
+
+    /// A set of processors.
+    #[derive(Clone, Copy)]
+    pub struct CpuMask(libc::cpu_set_t);
+
+    impl CpuMask {
+        /// Where that thread may run. `None` if the system does not say, or has more processors than fit.
+        pub fn of(thread: ThreadId) -> Option<Self> {
+            let mut set = MaybeUninit::<libc::cpu_set_t>::zeroed();
+            // SAFETY: room for the answer, of the size given; all bits zero is an empty set.
+            let answered =
+                unsafe { libc::sched_getaffinity(thread.0, size_of::<libc::cpu_set_t>(), set.as_mut_ptr()) };
+            // SAFETY: zeroed, and filled by the system.
+            (answered == 0).then(|| Self(unsafe { set.assume_init() }))
+        }
+
+        /// Lets the thread run on these processors alone. False if the system refuses.
+        #[must_use]
+        pub fn apply_to(&self, thread: ThreadId) -> bool {
+            // SAFETY: the system reads the set, of the size given.
+            unsafe { libc::sched_setaffinity(thread.0, size_of::<libc::cpu_set_t>(), &raw const self.0) == 0 }
+        }
+
+        /// How many there are.
+        pub fn count(&self) -> usize {
+            // SAFETY: a plain function of the set.
+            usize::try_from(unsafe { libc::CPU_COUNT(&self.0) }).unwrap_or(0)
+        }
+
+        /// Whether this one is in the set.
+        pub fn contains(&self, cpu: usize) -> bool {
+            // SAFETY: the index is below the number of bits.
+            cpu < Self::CAPACITY && unsafe { libc::CPU_ISSET(cpu, &self.0) }
+        }
+
+        /// The set without this one.
+        #[must_use]
+        pub fn without(mut self, cpu: usize) -> Self {
+            if cpu < Self::CAPACITY {
+                // SAFETY: the index is below the number of bits.
+                unsafe { libc::CPU_CLR(cpu, &mut self.0) };
+            }
+            self
+        }
+
+        /// What to apply to a thread that may run on this set, and is to go on doing so.
+        ///
+        /// If these are all processors of the machine: all there could ever be, so that the thread follows when some are added, as a
+        /// thread does that nobody has restricted.
+        #[must_use]
+        pub fn to_keep(self) -> Self {
+            static ONLINE: OnceLock<usize> = OnceLock::new();
+            // SAFETY: takes a plain number.
+            let online =
+                *ONLINE.get_or_init(|| unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) } as usize);
+            if self.count() < online {
+                return self;
+            }
+            let mut all = self;
+            for cpu in 0..Self::CAPACITY {
+                // SAFETY: the index is below the number of bits.
+                unsafe { libc::CPU_SET(cpu, &mut all.0) };
+            }
+            all
+        }
+
+        const CAPACITY: usize = 8 * size_of::<libc::cpu_set_t>();
+    }
+
+    impl std::fmt::Debug for CpuMask {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.debug_set().entries((0..Self::CAPACITY).filter(|cpu| self.contains(*cpu))).finish()
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::{CpuMask, ThreadId, current_cpu};
+
+        #[test]
+        fn a_thread_runs_where_it_may() {
+            let this = ThreadId::current();
+            let mask = CpuMask::of(this).unwrap();
+            // On its way between the two questions it may move, but not off the mask.
+            assert!(mask.contains(current_cpu().unwrap()));
+            assert_eq!(ThreadId::from_bits(this.to_bits()), Some(this));
+        }
+
+        #[test]
+        fn what_is_kept_is_what_was() {
+            std::thread::spawn(|| {
+                let this = ThreadId::current();
+                let mask = CpuMask::of(this).unwrap();
+                assert!(mask.to_keep().apply_to(this));
+                assert_eq!(format!("{:?}", CpuMask::of(this)), format!("{:?}", Some(mask)));
+            })
+            .join()
+            .unwrap();
+        }
+
+        #[test]
+        fn a_mask_without_one_has_one_less() {
+            let mask = CpuMask::of(ThreadId::current()).unwrap();
+            let cpu = (0..).find(|cpu| mask.contains(*cpu)).unwrap();
+            assert!(!mask.without(cpu).contains(cpu));
+            assert_eq!(mask.without(cpu).count(), mask.count() - 1);
+            assert_eq!(mask.without(usize::MAX).count(), mask.count());
+        }
+    }
+}
+
+#[cfg(not(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle)))))]
+mod unknown {
+    /// A thread, as the system knows it: not at all.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct ThreadId(());
+
+    impl ThreadId {
+        /// The calling thread.
+        pub fn current() -> Self {
+            Self(())
+        }
+
+        /// As a number that is not zero.
+        pub fn to_bits(self) -> u32 {
+            1
+        }
+
+        /// From that number; `None` for zero.
+        pub fn from_bits(bits: u32) -> Option<Self> {
+            (bits != 0).then_some(Self(()))
+        }
+    }
+
+    /// The processor that the calling thread runs on: nobody knows.
+    pub fn current_cpu() -> Option<usize> {
+        None
+    }
+
+    /// A set of processors. There is none.
+    #[derive(Debug, Clone, Copy)]
+    pub enum CpuMask {}
+
+    impl CpuMask {
+        /// Where that thread may run: nobody knows.
+        pub fn of(_thread: ThreadId) -> Option<Self> {
+            None
+        }
+
+        /// Lets the thread run on these processors alone.
+        #[must_use]
+        pub fn apply_to(&self, _thread: ThreadId) -> bool {
+            match *self {}
+        }
+
+        /// How many there are.
+        pub fn count(&self) -> usize {
+            match *self {}
+        }
+
+        /// Whether this one is in the set.
+        pub fn contains(&self, _cpu: usize) -> bool {
+            match *self {}
+        }
+
+        /// The set without this one.
+        #[must_use]
+        pub fn without(self, _cpu: usize) -> Self {
+            self
+        }
+
+        /// What to apply to a thread that may run on this set, and is to go on doing so.
+        #[must_use]
+        pub fn to_keep(self) -> Self {
+            self
+        }
+    }
+}
