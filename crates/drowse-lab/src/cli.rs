@@ -223,7 +223,7 @@ fn workloads() -> PossibleValuesParser {
 }
 
 fn contenders() -> PossibleValuesParser {
-    let here = contender::ALL.iter().map(|&(name, _)| name);
+    let here = contender::ALL.iter().map(|spec| spec.name);
     PossibleValuesParser::new(here.chain(external::ALL.iter().map(|external| external.name)))
 }
 

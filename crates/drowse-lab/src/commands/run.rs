@@ -7,7 +7,6 @@ use crate::runner::{self, Progress};
 use crate::schema::{Cell, Outcome, Results};
 use crate::stats::{Summary, figure, range_beside};
 use crate::{contender, host};
-use drowse::SleepProtocol;
 
 pub(super) fn run(args: &RunArgs) -> Result<End, Misuse> {
     let place = Place {
@@ -30,14 +29,13 @@ pub(super) fn run(args: &RunArgs) -> Result<End, Misuse> {
 /// drowse has a contender for each of its protocols.
 fn on_protocol(contender: &str, protocol: Option<&str>) -> Result<String, Misuse> {
     let Some(protocol) = protocol else { return Ok(contender.to_owned()) };
-    let default = SleepProtocol::default().name();
-    let name = if protocol == default { "drowse".to_owned() } else { format!("drowse-{protocol}") };
+    let name = format!("drowse-{protocol}");
     if contender != "drowse" && contender != name {
         return Err(Misuse(format!(
             "--protocol is for --contender drowse; {contender} has no choice of protocol"
         )));
     }
-    let known = contender::ALL.iter().any(|(known, _)| *known == name);
+    let known = contender::ALL.iter().any(|spec| spec.name == name);
     if known { Ok(name) } else { Err(Misuse(format!("there is no contender for the protocol {protocol}"))) }
 }
 
@@ -71,11 +69,13 @@ fn as_text(results: &Results, cell: &Cell) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use drowse::SleepProtocol;
 
     #[test]
     fn each_protocol_has_its_contender() {
         for protocol in SleepProtocol::ALL {
-            assert!(on_protocol("drowse", Some(protocol.name())).is_ok(), "{protocol}");
+            let name = on_protocol("drowse", Some(protocol.name())).unwrap();
+            assert_eq!(name, format!("drowse-{protocol}"));
         }
         assert_eq!(on_protocol("drowse", Some("sleepy")).unwrap(), "drowse-sleepy");
         assert_eq!(on_protocol("drowse-sleepy", Some("sleepy")).unwrap(), "drowse-sleepy");

@@ -210,11 +210,9 @@ pub fn described_workload(spec: &workload::Spec) -> Workload {
 
 /// All contenders as results describe them, those with a program of their own last.
 pub fn described_contenders() -> Vec<Contender> {
-    let here = contender::ALL.iter().copied();
-    let external = external::ALL.iter().map(|external| (external.name, external.about));
-    here.chain(external)
-        .map(|(name, about)| Contender { name: name.to_owned(), about: about.to_owned() })
-        .collect()
+    let here = contender::ALL.iter().map(|spec| (spec.name, (spec.about)()));
+    let external = external::ALL.iter().map(|external| (external.name, external.about.to_owned()));
+    here.chain(external).map(|(name, about)| Contender { name: name.to_owned(), about }).collect()
 }
 
 fn contenders(plan: &Plan) -> Vec<Contender> {
