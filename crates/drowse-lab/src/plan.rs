@@ -155,8 +155,8 @@ impl Selection {
         self.contenders.is_empty() || self.contenders.iter().any(|asked| asked == name)
     }
 
-    /// The names of the contenders: those asked for, else each that differs from the others. If `built`, those with a program of their
-    /// own need to have it, unless they are asked for.
+    /// The names of the contenders: those asked for, else each that differs from the others. If
+    /// `built`, those with a program of their own need to have it, unless they are asked for.
     fn contenders(&self, built: bool) -> Vec<&str> {
         let twice = |name: &&str| self.contenders.is_empty() && contender::is_the_default_by_name(name);
         let here = contender::ALL.iter().map(|spec| spec.name).filter(|name| !twice(name));

@@ -1,8 +1,9 @@
 //! `diff`: what moved between two runs, beyond noise.
 
-use super::{End, Misuse, say, say_json};
+use super::{End, Misuse};
 use crate::cli::DiffArgs;
 use crate::report;
+use crate::say::{say, say_json};
 use crate::schema::{Cell, Measure, Outcome, Results};
 use crate::stats::{Limits, Verdict, differ_within, figure, median, ratio};
 use serde::Serialize;

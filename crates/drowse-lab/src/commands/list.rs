@@ -1,9 +1,10 @@
 //! `list`: what there is.
 
-use super::{End, Misuse, say, say_json};
+use super::{End, Misuse};
 use crate::cli::ListArgs;
 use crate::contender;
 use crate::runner::external;
+use crate::say::{say, say_json};
 use crate::workload;
 use drowse::SleepProtocol;
 use serde_json::json;

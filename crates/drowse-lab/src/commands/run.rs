@@ -1,12 +1,13 @@
 //! `run`: one cell.
 
-use super::{End, Misuse, say, say_json};
+use super::{End, Misuse};
 use crate::cli::RunArgs;
 use crate::plan::{Place, Plan};
 use crate::runner::{self, Progress};
+use crate::say::{say, say_json, tell};
 use crate::schema::{Cell, Outcome, Results};
 use crate::stats::{Summary, figure, range_beside};
-use crate::{contender, host};
+use crate::{contender, host, interrupt};
 
 pub(super) fn run(args: &RunArgs) -> Result<End, Misuse> {
     let place = Place {
@@ -16,7 +17,13 @@ pub(super) fn run(args: &RunArgs) -> Result<End, Misuse> {
     };
     let mut plan = Plan::one(place, args.time);
     plan.patience = args.timeout.unwrap_or(plan.patience);
+    let watch = interrupt::watch();
     let results = runner::run(&plan, &Progress::hidden()).results;
+    drop(watch);
+    if let Some(signal) = interrupt::stopped() {
+        tell(format!("stopped by {}: nothing was measured", interrupt::name(signal)));
+        return Ok(End::Stopped(signal));
+    }
     let cell = results.cells.first().ok_or("there was nothing to run")?;
     if args.json {
         say_json(cell)?
@@ -54,14 +61,14 @@ fn as_text(results: &Results, cell: &Cell) -> String {
         let samples = if summary.count == 1 { "sample" } else { "samples" };
         Some(format!("{} {median} ({interval}; {} {samples})", measure.label, summary.count))
     });
-    text.push_str(&parts.collect::<Vec<_>>().join("; "));
+    text.push_str(&parts.collect::<Vec<_>>().join(";\n  "));
     if let ([cpu], [[asked, made]]) = (&figures.cpu_percent[..], &figures.switches[..]) {
         text.push_str(&format!(
-            "; CPU {cpu:.0} %; switches {asked:.0} voluntary and {made:.0} involuntary a second"
+            ";\n  CPU {cpu:.0} %; switches {asked:.0} voluntary and {made:.0} involuntary a second"
         ));
     }
     if !figures.noisy.is_empty() {
-        text.push_str("; noisy: something else used more than a tenth of the machine");
+        text.push_str(";\n  noisy: something else used more than a tenth of the machine");
     }
     text
 }

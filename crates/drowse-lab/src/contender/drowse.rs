@@ -25,7 +25,8 @@ fn build(threads: usize, protocol: SleepProtocol) -> Result<ThreadPool, Reason> 
     builder.build().map_err(|_| "its threads could not be started")
 }
 
-/// The contender of the default sleep protocol once more, by that protocol's name. A plan leaves it out unless it is asked for.
+/// The contender of the default sleep protocol once more, by that protocol's name. A plan leaves it
+/// out unless it is asked for.
 pub fn is_the_default_by_name(contender: &str) -> bool {
     contender.strip_prefix("drowse-") == Some(SleepProtocol::default().name())
 }
