@@ -50,7 +50,8 @@ fn block(out: &mut String, group: &Group<'_>) {
     };
     let mut lines = Vec::new();
     if group.rows.iter().any(|row| row.body.is_ok()) {
-        let head = ["", "median", "95 % interval", "to rayon", "CPU", ""];
+        let compared = group.rows.iter().any(|row| row.body.as_ref().is_ok_and(|m| m.to_rayon.is_some()));
+        let head = ["", "median", "95 % interval", if compared { "to rayon" } else { "" }, "CPU", ""];
         lines.push(Line::Cells(head.map(str::to_owned)));
     }
     let mut left = Vec::new();
