@@ -13,31 +13,37 @@ use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
-  drowse-lab                                           about a minute: a table, a page, three findings
-  drowse-lab list                                      what can be run
-  drowse-lab run --workload fib --contender rayon --threads 2
-  drowse-lab run --workload ticks --protocol sleepy --threads 8 --time 2s --json
-  drowse-lab compare --full --out before               everything, thoroughly
-  drowse-lab compare --workload fib --contender drowse --contender rayon
+  drowse-lab                         about a minute: a table, a page, findings
+  drowse-lab list                    what can be run
+  drowse-lab run -w fib -c rayon --threads 2
+  drowse-lab run -w ticks --protocol sleepy --threads 8 --time 2s --json
+  drowse-lab trace -w ticks          what the workers do, on each sleep protocol
+  drowse-lab compare -w fib -c drowse -c rayon
+  drowse-lab compare --full          everything, thoroughly
+
+Before and after a change:
+  drowse-lab compare --rounds 5 --out before
+  drowse-lab compare --rounds 5 --out after
   drowse-lab diff before/results.json after/results.json
-  drowse-lab trace --workload ticks --threads 8        what the workers do, on each sleep protocol
   drowse-lab report before/results.json --out page.html
 
-In a clone of the repository, `cargo run --release -- list` is `drowse-lab list`.
+In a clone, `cargo run --release -- list` is `drowse-lab list`.
 
 Exit codes:
-  0  it went well; diff: nothing moved for the worse
-  1  something is wrong with what was measured: a contender that failed, or a cell without figures in `run`;
-     diff: something moved for the worse, beyond noise (what moved on a busy machine, or has fewer than five
-     processes on a side, is told but does not count)
-  2  something is wrong with the command line or with a file";
+  0    it went well; diff: nothing moved for the worse
+  1    something is wrong with what was measured: a contender that failed, or a \
+cell without figures in `run`; diff: something moved for the worse, beyond noise \
+(what moved on a busy machine, or has fewer than five processes on a side, is \
+told but does not count)
+  2    something is wrong with the command line or with a file
+  130  stopped by Ctrl-C (143: by SIGTERM, 129: by SIGHUP); compare has kept what was measured";
 
 /// Measures drowse beside its peers, on this machine, and draws what it saw.
 ///
-/// Without a command: a quick comparison of about a minute. It prints a table and leaves a page with pictures and the raw results in
-/// target/drowse-lab.
+/// Without a command: a quick comparison of about a minute. It prints a table, and
+/// leaves a page with pictures and the raw results in target/drowse-lab.
 #[derive(Debug, Parser)]
-#[command(name = "drowse-lab", version, after_help = EXAMPLES, after_long_help = EXAMPLES)]
+#[command(name = "drowse-lab", version, verbatim_doc_comment, after_help = EXAMPLES, after_long_help = EXAMPLES)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -223,7 +229,7 @@ fn workloads() -> PossibleValuesParser {
 }
 
 fn contenders() -> PossibleValuesParser {
-    let here = contender::ALL.iter().map(|&(name, _)| name);
+    let here = contender::ALL.iter().map(|spec| spec.name);
     PossibleValuesParser::new(here.chain(external::ALL.iter().map(|external| external.name)))
 }
 

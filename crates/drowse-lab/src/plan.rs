@@ -155,10 +155,11 @@ impl Selection {
         self.contenders.is_empty() || self.contenders.iter().any(|asked| asked == name)
     }
 
-    /// The names of the contenders: those asked for, else all. If `built`, those with a program of their own need to have it, unless
-    /// they are asked for.
+    /// The names of the contenders: those asked for, else each that differs from the others. If
+    /// `built`, those with a program of their own need to have it, unless they are asked for.
     fn contenders(&self, built: bool) -> Vec<&str> {
-        let here = contender::ALL.iter().map(|&(name, _)| name);
+        let twice = |name: &&str| self.contenders.is_empty() && contender::is_the_default_by_name(name);
+        let here = contender::ALL.iter().map(|spec| spec.name).filter(|name| !twice(name));
         let wanted = |external: &&external::External| {
             !built || !self.contenders.is_empty() || external.program().is_ok()
         };
@@ -191,6 +192,7 @@ impl Selection {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use drowse::SleepProtocol;
 
     fn only(workload: &str, contender: &str) -> Selection {
         Selection {
@@ -233,6 +235,19 @@ mod tests {
         assert_eq!(plan.name, "full --time 1.5ms");
         assert_eq!(plan.patience, Plan::patience(plan.time));
         assert_eq!(plan.with_time(Duration::from_micros(20)).name, "full --time 1.5ms --time 20us");
+    }
+
+    #[test]
+    fn the_default_protocol_is_measured_once_unless_it_is_asked_for() {
+        let default = SleepProtocol::default().name();
+        let plan = Plan::full(&Selection { workloads: vec!["fib".into()], ..Selection::default() }, 2);
+        let has = |plan: &Plan, name: &str| plan.places.iter().any(|place| place.contender == name);
+        assert!(has(&plan, "drowse"));
+        for protocol in SleepProtocol::ALL.map(SleepProtocol::name) {
+            let name = format!("drowse-{protocol}");
+            assert_eq!(has(&plan, &name), protocol != default, "{name}");
+            assert!(has(&Plan::quick(&only("fib", &name), 2), &name), "{name}");
+        }
     }
 
     #[test]

@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 /// The format that this program writes, and the only one that it reads.
 pub const FORMAT: &str = "drowse-lab/2";
 
+/// The reason of a cell that nobody has run, because the run was stopped before.
+pub const NOT_MEASURED: &str = "not measured: the run was stopped before";
+
 /// A whole run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Results {
@@ -118,11 +121,18 @@ pub struct Cell {
 pub enum Outcome {
     /// Figures.
     Figures(Figures),
-    /// None, and why: it cannot do this, or it failed.
+    /// None, and why: it cannot do this, or it failed; or it is [`NOT_MEASURED`].
     None {
         /// In a sentence.
         reason: String,
     },
+}
+
+impl Outcome {
+    /// Whether somebody has tried.
+    pub fn was_run(&self) -> bool {
+        !matches!(self, Self::None { reason } if reason == NOT_MEASURED)
+    }
 }
 
 /// The raw samples.

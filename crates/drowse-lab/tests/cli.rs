@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::{Ran, Scratch, lab, lab_into};
+use common::{Ran, Scratch, flat, lab, lab_into};
+use drowse_lab::schema::NOT_MEASURED;
 use serde_json::Value;
 
 /// Short, so that these tests are.
@@ -187,11 +188,17 @@ fn two_runs_of_few_processes_are_not_said_to_differ() {
     let steady = in_processes(&scratch, "steady.json", 1.0, &[10, 10]);
     let slow = in_processes(&scratch, "slow.json", 3.0, &[5; 4]);
     let text = lab(&["diff", &steady, &slow]).went_well();
-    let line =
-        "unsure  fib on serial, 2 threads: time a call (3.00x): 100 ns to 300 ns: too few runs to tell";
+    let line = "unsure fib on serial, 2 threads: time a call (3.00x): 100 ns to 300 ns: too few runs to tell";
+    let text = flat(&text);
     assert!(text.contains(line), "{text}");
     assert!(text.contains("compare --rounds 5") && text.contains("Nothing can be judged"), "{text}");
-    assert!(!lab(&["diff", &steady, &steady]).went_well().contains("unsure"));
+    // Of two runs that do not even seem to differ, the answer is the same: nobody can tell.
+    let text = flat(&lab(&["diff", &steady, &steady]).went_well());
+    assert!(!text.contains("unsure") && text.contains("Nothing can be judged"), "{text}");
+    assert!(text.contains("measure both sides with `compare --rounds 5`"), "{text}");
+    let default = in_processes(&scratch, "default.json", 1.0, &[7, 7, 6]);
+    let text = flat(&lab(&["diff", &default, &default]).went_well());
+    assert!(text.contains("measure both sides with `compare --rounds 5`"), "{text}");
     let value: Value = serde_json::from_str(&lab(&["diff", &steady, &slow, "--json"]).went_well()).unwrap();
     assert_eq!(value["moves"][0]["better"], Value::Null);
     assert_eq!(value["moves"][0]["unsure"], "too few runs to tell");
@@ -246,6 +253,25 @@ fn a_figure_that_is_gone_is_worse() {
     value["cells"] = Value::Array(Vec::new());
     let empty = scratch.write("empty.json", &value.to_string());
     assert!(lab(&["diff", &results, &empty]).ended_with(2).contains("no cell in common"));
+}
+
+#[test]
+fn what_was_not_measured_is_not_worse() {
+    let scratch = Scratch::new("stopped");
+    compare(&scratch).went_well();
+    let results = scaled(&scratch, "steady.json", 1.0);
+    let mut value: Value = serde_json::from_str(&scratch.read("results.json")).unwrap();
+    value["cells"][0]["outcome"] = serde_json::json!({"none": {"reason": NOT_MEASURED}});
+    value["contenders"][1]["about"] = "something else by the same name".into();
+    let stopped = scratch.write("stopped.json", &value.to_string());
+    let told = lab(&["diff", &results, &stopped]).ended_with(2);
+    assert!(told.contains("no cell in common"), "{told}");
+    value["cells"][0]["threads"] = 3.into();
+    value["cells"][1]["outcome"] = serde_json::json!({"figures": {"samples": {}, "counts": {}}});
+    let stopped = scratch.write("stopped.json", &value.to_string());
+    let text = flat(&lab(&["diff", &results, &stopped]).went_well());
+    assert!(text.contains("Note: 1 cells are in the first only, 0 in the second only."), "{text}");
+    assert!(text.contains("Note: not the same channel: ") && text.contains("something else by"), "{text}");
 }
 
 #[test]

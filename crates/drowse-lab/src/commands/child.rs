@@ -1,13 +1,16 @@
 //! `child`: one cell, here, for whoever started this process.
 
-use super::{End, Misuse, say_json};
+use super::{End, Misuse};
 use crate::child::{self, Order};
 use crate::cli::ChildArgs;
+use crate::interrupt;
 use crate::runner::external;
+use crate::say::say_json;
 use crate::schema::Outcome;
 use std::time::Duration;
 
 pub(super) fn child(args: &ChildArgs) -> Result<End, Misuse> {
+    interrupt::end_with_parent();
     let order = Order {
         workload: args.workload.clone(),
         contender: args.contender.clone(),

@@ -1,57 +1,65 @@
 //! `compare`: a table, a page, and the results.
 
+use super::files::{prepare, write, write_results};
 use super::trace::{WIDTH, traced};
-use super::{End, Misuse, conclude, say, say_json, to_text, write};
+use super::{End, Misuse, conclude};
 use crate::cli::CompareArgs;
 use crate::plan::{Plan, Selection};
-use crate::runner::{self, Progress, external};
-use crate::schema::Timeline;
-use crate::{host, report};
+use crate::runner::{self, Done, Progress, external};
+use crate::say::{say, say_json, tell};
+use crate::schema::{Outcome, Timeline};
+use crate::{host, interrupt, report};
 use drowse::SleepProtocol;
-use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 /// What the pictures of a comparison show.
 const PICTURED: &str = "ticks";
 
+/// The files that it leaves.
+const PAGE: &str = "report.html";
+const RESULTS: &str = "results.json";
+
 pub(super) fn compare(args: &CompareArgs) -> Result<End, Misuse> {
+    prepare(&args.out, &[PAGE, RESULTS])?;
+    let watch = interrupt::watch();
     if args.full {
         build_others(&selection(args));
     }
     let plan = plan(args);
     let progress = if args.json { Progress::hidden() } else { Progress::shown() };
-    let mut done = runner::run(&plan, &progress);
-    let (timelines, trouble) = pictures(&plan);
-    done.results.timelines = timelines;
-    done.results.notes.extend(trouble);
-    if args.json {
-        say_json(&done.results)?
-    } else {
-        say(report::table(&done.results).trim_end())
+    let Done { mut results, failures } = runner::run(&plan, &progress);
+    if let Some(signal) = interrupt::stopped() {
+        let name = interrupt::name(signal);
+        if !results.cells.iter().any(|cell| matches!(cell.outcome, Outcome::Figures(_))) {
+            tell(format!("stopped by {name} before anything was measured: nothing is written"));
+            return Ok(End::Stopped(signal));
+        }
+        tell(format!("stopped by {name}: what was measured is kept; once more ends at once"));
     }
-    let (page, results) = (args.out.join("report.html"), args.out.join("results.json"));
-    write(&page, &report::html(&done.results))?;
-    let previous = put_aside(&results)?;
-    write(&results, &to_text(&done.results)?)?;
-    if !args.json {
-        conclude(&done.results);
-        say(format!("\nPage:    {}\nResults: {}", page.display(), results.display()));
+    let (timelines, trouble) = pictures(&plan);
+    results.timelines = timelines;
+    results.notes.extend(trouble);
+    // First what cannot be had again, and all of it before anybody listens: printing may have to
+    // wait for a reader.
+    let (page, file) = (args.out.join(PAGE), args.out.join(RESULTS));
+    let previous = write_results(&file, &results)?;
+    write(&page, &report::html(&results))?;
+    drop(watch);
+    if args.json {
+        say_json(&results)?;
+    } else {
+        say(report::table(&results).trim_end());
+        conclude(&results);
+        say(format!("\nPage:    {}\nResults: {}", page.display(), file.display()));
         if let Some(previous) = previous {
             say(format!("The results before these: {}", previous.display()));
         }
     }
-    done.failures.iter().for_each(|failure| eprintln!("failed: {failure}"));
-    Ok(if done.failures.is_empty() { End::Well } else { End::Amiss })
-}
-
-/// Gives the results that are there another name, so that they are not overwritten. Which, if there were any.
-fn put_aside(results: &Path) -> Result<Option<PathBuf>, Misuse> {
-    let previous = results.with_extension("previous.json");
-    match fs::rename(results, &previous) {
-        Ok(()) => Ok(Some(previous)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Misuse(format!("cannot rename {}: {error}", results.display()))),
+    failures.iter().for_each(|failure| tell(format!("failed: {failure}")));
+    if let Some(signal) = interrupt::stopped() {
+        tell(format!("stopped by {}: the results so far are in {}", interrupt::name(signal), file.display()));
+        return Ok(End::Stopped(signal));
     }
+    Ok(if failures.is_empty() { End::Well } else { End::Amiss })
 }
 
 fn selection(args: &CompareArgs) -> Selection {
@@ -65,8 +73,12 @@ fn selection(args: &CompareArgs) -> Selection {
 /// Builds the programs of those contenders that have their own. Who cannot be built has cells that say so.
 fn build_others(selection: &Selection) {
     for external in external::ALL.iter().filter(|external| selection.has_contender(external.name)) {
-        if let Err(reason) = external.build() {
-            eprintln!("{} is not measured: {reason}", external.name);
+        let built = external.build();
+        if interrupt::stopped().is_some() {
+            return;
+        }
+        if let Err(reason) = built {
+            tell(format!("{} is not measured: {reason}", external.name));
         }
     }
 }
@@ -87,7 +99,7 @@ fn plan(args: &CompareArgs) -> Plan {
 
 /// The difference between waking all and waking one, if the plan has to do with it. And what went wrong.
 fn pictures(plan: &Plan) -> (Vec<Timeline>, Option<String>) {
-    if !plan.places.iter().any(|place| place.workload == PICTURED) {
+    if interrupt::stopped().is_some() || !plan.places.iter().any(|place| place.workload == PICTURED) {
         return (Vec::new(), None);
     }
     match traced(PICTURED, &SleepProtocol::ALL, WIDTH, None) {

@@ -1,8 +1,9 @@
 //! `diff`: what moved between two runs, beyond noise.
 
-use super::{End, Misuse, say, say_json};
+use super::{End, Misuse};
 use crate::cli::DiffArgs;
 use crate::report;
+use crate::say::{say, say_json};
 use crate::schema::{Cell, Measure, Outcome, Results};
 use crate::stats::{Limits, Verdict, differ_within, figure, median, ratio};
 use serde::Serialize;
@@ -62,28 +63,35 @@ pub(super) fn diff(args: &DiffArgs) -> Result<End, Misuse> {
 
 fn comparison(before: &Results, after: &Results) -> Comparison {
     let mut all = Comparison { notes: notes(before, after), ..Comparison::default() };
-    for old in &before.cells {
-        let same = |cell: &&Cell| {
-            (&cell.workload, &cell.contender, cell.threads) == (&old.workload, &old.contender, old.threads)
-        };
-        let Some(new) = after.cells.iter().find(same) else { continue };
+    for old in run(before) {
+        let Some(new) = run(after).find(|new| same(old, new)) else { continue };
         let workload = before.workloads.iter().find(|workload| workload.name == old.workload);
         compare_cells(old, new, workload.map_or(&[], |workload| &workload.measures), &mut all);
     }
     let missing = |from: &Results, other: &Results| {
-        let has = |cell: &Cell| {
-            let mut others = other.cells.iter();
-            others.any(|c| {
-                (&c.workload, &c.contender, c.threads) == (&cell.workload, &cell.contender, cell.threads)
-            })
-        };
-        from.cells.iter().filter(|cell| !has(cell)).count()
+        run(from).filter(|cell| !run(other).any(|other| same(cell, other))).count()
     };
     let (gone, new) = (missing(before, after), missing(after, before));
     if gone + new > 0 {
         all.notes.push(format!("{gone} cells are in the first only, {new} in the second only"));
     }
+    if all.judged < all.compared {
+        let least = Limits::TWO_RUNS.processes;
+        all.notes.push(format!(
+            "with fewer than {least} processes on a side, chance alone may move a figure: to judge it, measure both sides \
+             with `compare --rounds {least}`"
+        ));
+    }
     all
+}
+
+/// The cells that somebody has run: the others are of a run that was stopped.
+fn run(results: &Results) -> impl Iterator<Item = &Cell> {
+    results.cells.iter().filter(|cell| cell.outcome.was_run())
+}
+
+fn same(a: &Cell, b: &Cell) -> bool {
+    (&a.workload, &a.contender, a.threads) == (&b.workload, &b.contender, b.threads)
 }
 
 fn compare_cells(old: &Cell, new: &Cell, measures: &[Measure], all: &mut Comparison) {
@@ -144,6 +152,12 @@ fn notes(before: &Results, after: &Results) -> Vec<String> {
     if host(before) != host(after) {
         notes.push(format!("not the same machine: {} and {}", host(before), host(after)));
     }
+    for old in &before.contenders {
+        let new = after.contenders.iter().find(|new| new.name == old.name && new.about != old.about);
+        notes.extend(
+            new.map(|new| format!("not the same {}: \"{}\" and \"{}\"", old.name, old.about, new.about)),
+        );
+    }
     if before.build.rustc != after.build.rustc {
         notes.push(format!("not the same compiler: {} and {}", before.build.rustc, after.build.rustc));
     }
@@ -160,7 +174,8 @@ fn as_text(comparison: &Comparison) -> String {
             (None, _) => "noise?",
         };
         let Move { workload, contender, threads, what, .. } = moved;
-        let mut line = format!("{sign}  {workload} on {contender}, {threads} threads: {what}");
+        let threads = if *threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
+        let mut line = format!("{sign}  {workload} on {contender}, {threads}: {what}");
         if let (Some(before), Some(after)) = (moved.before, moved.after) {
             line += &format!(": {} to {}", figure(before, &moved.unit), figure(after, &moved.unit));
         }
@@ -171,26 +186,21 @@ fn as_text(comparison: &Comparison) -> String {
     }
     lines.extend(comparison.notes.iter().map(|note| format!("Note: {note}.")));
     let unsure = |why| comparison.moves.iter().filter(|moved| moved.unsure == Some(why)).count();
-    let (noise, few) = (unsure(NOISE), unsure(FEW));
+    let noise = unsure(NOISE);
     if noise > 0 {
         lines.push(format!(
             "Note: {noise} differ, but most of their processes ran on a busy machine; measure again on a quiet one."
         ));
     }
-    if few > 0 {
-        let least = Limits::TWO_RUNS.processes;
-        lines.push(format!(
-            "Note: {} with fewer than {least} processes on a side, where chance alone may do that; measure both again with \
-             `compare --rounds {least}`, or `compare --full`.",
-            if few == 1 { "1 figure differs, but".to_owned() } else { format!("{few} figures differ, but") }
-        ));
-    }
     let count = |better| comparison.moves.iter().filter(|moved| moved.better == Some(better)).count();
     let (better, worse) = (count(true), count(false));
     lines.push(match better + worse {
-        0 if comparison.judged == 0 => format!(
-            "Nothing can be judged: each of the {} figures has fewer than {} processes on a side.",
-            comparison.compared,
+        0 if comparison.judged == 0 && comparison.compared > 0 => format!(
+            "Nothing can be judged: {} has fewer than {} processes on a side.",
+            match comparison.compared {
+                1 => "the one figure".to_owned(),
+                many => format!("each of the {many} figures"),
+            },
             Limits::TWO_RUNS.processes
         ),
         0 if comparison.judged < comparison.compared => format!(

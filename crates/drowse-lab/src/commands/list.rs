@@ -1,9 +1,10 @@
 //! `list`: what there is.
 
-use super::{End, Misuse, say, say_json};
+use super::{End, Misuse};
 use crate::cli::ListArgs;
 use crate::contender;
 use crate::runner::external;
+use crate::say::{say, say_json};
 use crate::workload;
 use drowse::SleepProtocol;
 use serde_json::json;
@@ -24,7 +25,7 @@ fn as_json() -> serde_json::Value {
         json!({"name": spec.name, "about": spec.about, "measures": measures, "widths": spec.widths})
     };
     let here =
-        contender::ALL.iter().map(|(name, about)| json!({"name": name, "about": about, "built": true}));
+        contender::ALL.iter().map(|spec| json!({"name": spec.name, "about": (spec.about)(), "built": true}));
     let external = external::ALL.iter().map(|external| {
         json!({"name": external.name, "about": external.about, "built": external.program().is_ok()})
     });
@@ -53,11 +54,10 @@ fn as_text() -> String {
         }
     }
     text.push_str("\nContenders:\n");
-    let width = longest(
-        &mut contender::ALL.iter().map(|(name, _)| *name).chain(external::ALL.iter().map(|e| e.name)),
-    );
-    for (name, about) in contender::ALL {
-        let _ = writeln!(text, "  {name:width$}  {about}");
+    let width =
+        longest(&mut contender::ALL.iter().map(|spec| spec.name).chain(external::ALL.iter().map(|e| e.name)));
+    for spec in contender::ALL {
+        let _ = writeln!(text, "  {:width$}  {}", spec.name, (spec.about)());
     }
     for external in external::ALL {
         let _ = writeln!(text, "  {:width$}  {}, in a program of its own", external.name, external.about);
@@ -67,8 +67,9 @@ fn as_text() -> String {
     }
     let _ = writeln!(
         text,
-        "\nSleep protocols of drowse: {}",
-        SleepProtocol::ALL.map(SleepProtocol::name).join(", ")
+        "\nSleep protocols of drowse: {} (the default: {})",
+        SleepProtocol::ALL.map(SleepProtocol::name).join(", "),
+        SleepProtocol::default()
     );
     text
 }

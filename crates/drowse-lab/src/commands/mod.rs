@@ -3,19 +3,17 @@
 mod child;
 mod compare;
 mod diff;
+mod files;
 mod list;
 mod report;
 mod run;
 mod trace;
 
 use crate::cli::{Cli, Command, CompareArgs};
-use crate::runner;
+use crate::say::{self, say, tell};
 use crate::schema::Results;
-use std::fs;
-use std::io::{self, Write};
-use std::path::Path;
+use crate::{interrupt, runner};
 use std::process::ExitCode;
-use std::sync::OnceLock;
 
 /// How it ended. `--help` tells users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +22,21 @@ pub enum End {
     Well,
     /// Something is wrong with what was measured.
     Amiss,
+    /// Something is wrong with the command line or with a file, and has been told.
+    Misused,
+    /// This signal has stopped it.
+    Stopped(i32),
+}
+
+impl End {
+    fn code(self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Well => 0,
+            Self::Amiss => 1,
+            Self::Misused => 2,
+            Self::Stopped(signal) => interrupt::exit_code(signal),
+        })
+    }
 }
 
 /// What is wrong with the command line or with a file.
@@ -39,20 +52,29 @@ impl<T: std::fmt::Display> From<T> for Misuse {
 /// The whole program.
 pub fn main() -> ExitCode {
     let args: Vec<_> = std::env::args_os().collect();
-    let end = perform(Cli::read(&args).unwrap_or_else(|error| error.exit()));
-    match UNSAID.get().map_or(end, |text| Err(Misuse(text.clone()))) {
-        Ok(End::Well) => ExitCode::SUCCESS,
-        Ok(End::Amiss) => ExitCode::from(1),
-        Err(Misuse(text)) => {
-            eprintln!("error: {text}");
-            ExitCode::from(2)
+    let end = match Cli::read(&args) {
+        Ok(cli) => perform(cli),
+        Err(error) => {
+            say::answer(&error);
+            Ok(if error.use_stderr() { End::Misused } else { End::Well })
         }
+    };
+    let end = end.unwrap_or_else(|Misuse(text)| {
+        tell(format!("error: {text}"));
+        End::Misused
+    });
+    match (end, say::unsaid()) {
+        (End::Well | End::Amiss, Some(text)) => {
+            tell(format!("error: {text}"));
+            End::Misused.code()
+        }
+        _ => end.code(),
     }
 }
 
 fn perform(cli: Cli) -> Result<End, Misuse> {
     if cfg!(debug_assertions) && measures(cli.command.as_ref()) {
-        eprintln!("warning: {}; for figures, use `cargo run --release --`", runner::DEBUG_BUILD);
+        tell(format!("warning: {}; for figures, use `cargo run --release --`", runner::DEBUG_BUILD));
     }
     match cli.command {
         None => {
@@ -78,21 +100,6 @@ fn measures(command: Option<&Command>) -> bool {
     }
 }
 
-/// Why something could not be printed. Told at the end, so that the files are written all the same.
-static UNSAID: OnceLock<String> = OnceLock::new();
-
-/// Prints to standard output. Whoever has closed it does not want to know; all else that goes wrong is the program's end.
-fn say(text: impl std::fmt::Display) {
-    let mut output = io::stdout().lock();
-    match writeln!(output, "{text}").and_then(|()| output.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            // The first reason is the one to tell.
-            let _ = UNSAID.set(format!("cannot write to standard output: {error}"));
-        }
-        _ => {}
-    }
-}
-
 /// Prints what is to be said after the table: the findings, and the notes of the run.
 fn conclude(results: &Results) {
     let findings = crate::report::findings(results);
@@ -102,40 +109,4 @@ fn conclude(results: &Results) {
     if !lines.is_empty() {
         say(format!("\n{}", lines.join("\n")));
     }
-}
-
-/// Prints as JSON, on one line.
-fn say_json(value: &impl serde::Serialize) -> Result<(), Misuse> {
-    say(serde_json::to_string(value)?);
-    Ok(())
-}
-
-/// Writes a file, and the directory that it is to be in.
-fn write(path: &Path, text: &str) -> Result<(), Misuse> {
-    let told = |error: io::Error| Misuse(format!("cannot write {}: {error}", path.display()));
-    if let Some(directory) = path.parent() {
-        fs::create_dir_all(directory).map_err(told)?;
-    }
-    fs::write(path, text).map_err(told)
-}
-
-/// Results as the text of a file: one cell a line, so that a person can find their way in it.
-fn to_text(results: &Results) -> Result<String, Misuse> {
-    let mut value = serde_json::to_value(results)?;
-    let mut text = String::from("{");
-    let fields = value.as_object_mut().map(std::mem::take).unwrap_or_default();
-    for (number, (name, value)) in fields.into_iter().enumerate() {
-        text.push_str(if number == 0 { "\n" } else { ",\n" });
-        text.push_str(&serde_json::to_string(&name)?);
-        text.push_str(": ");
-        match value {
-            serde_json::Value::Array(items) if !items.is_empty() => {
-                let items: Result<Vec<_>, _> = items.iter().map(serde_json::to_string).collect();
-                text.push_str(&format!("[\n{}\n]", items?.join(",\n")));
-            }
-            other => text.push_str(&serde_json::to_string(&other)?),
-        }
-    }
-    text.push_str("\n}\n");
-    Ok(text)
 }

@@ -1,8 +1,10 @@
 //! `report`: the page and the table of results that were written before.
 
-use super::{End, Misuse, conclude, say, write};
+use super::files::write;
+use super::{End, Misuse, conclude};
 use crate::cli::ReportArgs;
 use crate::report;
+use crate::say::say;
 
 pub(super) fn report(args: &ReportArgs) -> Result<End, Misuse> {
     let results = report::read(&args.results)?;

@@ -1,13 +1,13 @@
 //! `run`: one cell.
 
-use super::{End, Misuse, say, say_json};
+use super::{End, Misuse};
 use crate::cli::RunArgs;
 use crate::plan::{Place, Plan};
 use crate::runner::{self, Progress};
+use crate::say::{say, say_json, tell};
 use crate::schema::{Cell, Outcome, Results};
 use crate::stats::{Summary, figure, range_beside};
-use crate::{contender, host};
-use drowse::SleepProtocol;
+use crate::{contender, host, interrupt};
 
 pub(super) fn run(args: &RunArgs) -> Result<End, Misuse> {
     let place = Place {
@@ -17,7 +17,13 @@ pub(super) fn run(args: &RunArgs) -> Result<End, Misuse> {
     };
     let mut plan = Plan::one(place, args.time);
     plan.patience = args.timeout.unwrap_or(plan.patience);
+    let watch = interrupt::watch();
     let results = runner::run(&plan, &Progress::hidden()).results;
+    drop(watch);
+    if let Some(signal) = interrupt::stopped() {
+        tell(format!("stopped by {}: nothing was measured", interrupt::name(signal)));
+        return Ok(End::Stopped(signal));
+    }
     let cell = results.cells.first().ok_or("there was nothing to run")?;
     if args.json {
         say_json(cell)?
@@ -30,14 +36,13 @@ pub(super) fn run(args: &RunArgs) -> Result<End, Misuse> {
 /// drowse has a contender for each of its protocols.
 fn on_protocol(contender: &str, protocol: Option<&str>) -> Result<String, Misuse> {
     let Some(protocol) = protocol else { return Ok(contender.to_owned()) };
-    let default = SleepProtocol::default().name();
-    let name = if protocol == default { "drowse".to_owned() } else { format!("drowse-{protocol}") };
+    let name = format!("drowse-{protocol}");
     if contender != "drowse" && contender != name {
         return Err(Misuse(format!(
             "--protocol is for --contender drowse; {contender} has no choice of protocol"
         )));
     }
-    let known = contender::ALL.iter().any(|(known, _)| *known == name);
+    let known = contender::ALL.iter().any(|spec| spec.name == name);
     if known { Ok(name) } else { Err(Misuse(format!("there is no contender for the protocol {protocol}"))) }
 }
 
@@ -56,14 +61,14 @@ fn as_text(results: &Results, cell: &Cell) -> String {
         let samples = if summary.count == 1 { "sample" } else { "samples" };
         Some(format!("{} {median} ({interval}; {} {samples})", measure.label, summary.count))
     });
-    text.push_str(&parts.collect::<Vec<_>>().join("; "));
+    text.push_str(&parts.collect::<Vec<_>>().join(";\n  "));
     if let ([cpu], [[asked, made]]) = (&figures.cpu_percent[..], &figures.switches[..]) {
         text.push_str(&format!(
-            "; CPU {cpu:.0} %; switches {asked:.0} voluntary and {made:.0} involuntary a second"
+            ";\n  CPU {cpu:.0} %; switches {asked:.0} voluntary and {made:.0} involuntary a second"
         ));
     }
     if !figures.noisy.is_empty() {
-        text.push_str("; noisy: something else used more than a tenth of the machine");
+        text.push_str(";\n  noisy: something else used more than a tenth of the machine");
     }
     text
 }
@@ -71,11 +76,13 @@ fn as_text(results: &Results, cell: &Cell) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use drowse::SleepProtocol;
 
     #[test]
     fn each_protocol_has_its_contender() {
         for protocol in SleepProtocol::ALL {
-            assert!(on_protocol("drowse", Some(protocol.name())).is_ok(), "{protocol}");
+            let name = on_protocol("drowse", Some(protocol.name())).unwrap();
+            assert_eq!(name, format!("drowse-{protocol}"));
         }
         assert_eq!(on_protocol("drowse", Some("sleepy")).unwrap(), "drowse-sleepy");
         assert_eq!(on_protocol("drowse-sleepy", Some("sleepy")).unwrap(), "drowse-sleepy");

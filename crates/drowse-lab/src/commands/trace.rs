@@ -1,12 +1,14 @@
 //! `trace`: what the workers do.
 
-use super::{End, Misuse, say, to_text, write};
+use super::files::{prepare, to_text, write};
+use super::{End, Misuse};
 use crate::cli::TraceArgs;
 use crate::plan::{Place, Plan};
 use crate::runner::{self, Captured, Progress, capture};
+use crate::say::{say, tell};
 use crate::schema::{Results, Timeline};
 use crate::timeline::{cut, timeline, window};
-use crate::{report, workload};
+use crate::{interrupt, report, workload};
 use drowse::{SleepProtocol, Trace, TraceEvent};
 use std::time::{Duration, Instant};
 
@@ -39,6 +41,9 @@ pub(super) fn traced(
     length: Option<Duration>,
 ) -> Result<Vec<Traced>, String> {
     let capture = |protocol: &SleepProtocol| {
+        if interrupt::stopped().is_some() {
+            return Err("the run was stopped".to_owned());
+        }
         capture(workload, *protocol, threads, TIME)
             .map_err(|reason| format!("{workload} on {protocol}: {reason}"))
     };
@@ -65,13 +70,14 @@ fn clear(all: &[Captured]) -> Duration {
 }
 
 pub(super) fn trace(args: &TraceArgs) -> Result<End, Misuse> {
+    prepare(&args.out, &[])?;
     let asked = |protocol: &SleepProtocol| args.protocol.as_ref().is_none_or(|name| name == protocol.name());
     let protocols: Vec<_> = SleepProtocol::ALL.into_iter().filter(asked).collect();
     let (clock, mut results) = (Instant::now(), empty(args));
     let all = match traced(&args.workload, &protocols, args.threads, args.window) {
         Ok(all) => all,
         Err(reason) => {
-            eprintln!("failed: {reason}");
+            tell(format!("failed: {reason}"));
             return Ok(End::Amiss);
         }
     };

@@ -25,6 +25,12 @@ fn build(threads: usize, protocol: SleepProtocol) -> Result<ThreadPool, Reason> 
     builder.build().map_err(|_| "its threads could not be started")
 }
 
+/// The contender of the default sleep protocol once more, by that protocol's name. A plan leaves it
+/// out unless it is asked for.
+pub fn is_the_default_by_name(contender: &str) -> bool {
+    contender.strip_prefix("drowse-") == Some(SleepProtocol::default().name())
+}
+
 macro_rules! on_protocol {
     ($(#[$doc:meta])* $name:ident, $text:literal, $about:literal, $protocol:expr) => {
         $(#[$doc])*
@@ -35,6 +41,14 @@ macro_rules! on_protocol {
             const NAME: &'static str = $text;
             const ABOUT: &'static str = $about;
             type Fork = DrowseFork;
+
+            fn about() -> String {
+                match $text {
+                    "drowse" => format!("{}, {}", Self::ABOUT, SleepProtocol::default()),
+                    name if is_the_default_by_name(name) => format!("{}: the default, as drowse", Self::ABOUT),
+                    _ => Self::ABOUT.to_owned(),
+                }
+            }
 
             fn new(threads: usize) -> Result<Self, Reason> {
                 build(threads, $protocol).map(Self)
@@ -53,10 +67,17 @@ macro_rules! on_protocol {
 }
 
 on_protocol!(
-    /// On the default protocol.
-    DrowseJec,
+    /// On the default protocol, whichever that is.
+    Drowse,
     "drowse",
-    "drowse on jec, its default sleep protocol",
+    "drowse on its default sleep protocol",
+    SleepProtocol::default()
+);
+on_protocol!(
+    /// On jec.
+    DrowseJec,
+    "drowse-jec",
+    "drowse on the sleep protocol jec",
     SleepProtocol::Jec
 );
 on_protocol!(
@@ -115,5 +136,31 @@ impl Pool for DrowseTraced {
     fn spawn(&self, job: Job) -> Result<(), Reason> {
         self.pool.spawn(job);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contender::ALL;
+
+    #[test]
+    fn each_protocol_is_a_contender_and_one_of_them_is_the_default_by_name() {
+        let names: Vec<_> = SleepProtocol::ALL.map(|protocol| format!("drowse-{protocol}")).into();
+        for name in &names {
+            assert!(ALL.iter().any(|contender| contender.name == name), "{name}");
+        }
+        assert_eq!(names.iter().filter(|name| is_the_default_by_name(name)).count(), 1);
+        assert!(!is_the_default_by_name("drowse") && !is_the_default_by_name("rayon"));
+    }
+
+    #[test]
+    fn what_is_said_of_the_default_is_looked_up() {
+        let default = SleepProtocol::default().name();
+        assert_eq!(Drowse::about(), format!("drowse on its default sleep protocol, {default}"));
+        for contender in ALL.iter().filter(|contender| contender.name.starts_with("drowse-")) {
+            let about = (contender.about)();
+            assert_eq!(about.contains("the default"), contender.name.ends_with(default), "{about}");
+        }
     }
 }

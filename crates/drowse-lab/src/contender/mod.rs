@@ -15,7 +15,7 @@ mod threads;
 pub use bare::Bare;
 pub use channel::Channel;
 pub use chili::Chili;
-pub use drowse::{DrowseCounters, DrowseJec, DrowseSleepy, DrowseTraced};
+pub use drowse::{Drowse, DrowseCounters, DrowseJec, DrowseSleepy, DrowseTraced, is_the_default_by_name};
 pub use forte::Forte;
 pub use rayon::{Rayon, RayonOnDrowse};
 pub use serial::Serial;
@@ -46,6 +46,11 @@ pub trait Pool: Sized + Sync {
     const ABOUT: &'static str;
     /// From where its code forks.
     type Fork: Fork;
+
+    /// The same with what is known only when the program runs.
+    fn about() -> String {
+        Self::ABOUT.to_owned()
+    }
 
     /// A pool of so many threads.
     ///
@@ -94,11 +99,21 @@ pub trait Visitor {
     fn visit<P: Pool>(self) -> Self::Output;
 }
 
+/// What can be said of a contender without running it.
+#[derive(Debug, Clone, Copy)]
+pub struct Spec {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is, in a sentence.
+    pub about: fn() -> String,
+}
+
 /// Names each contender once. A new one is one word here.
 macro_rules! contenders {
     ($($pool:ident),+ $(,)?) => {
-        /// Every contender that runs in this process: name and description, in the order of tables.
-        pub const ALL: &[(&str, &str)] = &[$((<$pool as Pool>::NAME, <$pool as Pool>::ABOUT)),+];
+        /// Every contender that runs in this process, in the order of tables.
+        pub const ALL: &[Spec] =
+            &[$(Spec { name: <$pool as Pool>::NAME, about: <$pool as Pool>::about }),+];
 
         /// Calls the visitor with the contender of this name, be it one that has a program of its own: it will say if this is not it.
         pub fn visit<V: Visitor>(name: &str, visitor: V) -> Option<V::Output> {
@@ -110,4 +125,16 @@ macro_rules! contenders {
     };
 }
 
-contenders![Serial, Bare, DrowseJec, DrowseCounters, DrowseSleepy, Rayon, Chili, Forte, Channel, Threads];
+contenders![
+    Serial,
+    Bare,
+    Drowse,
+    DrowseJec,
+    DrowseCounters,
+    DrowseSleepy,
+    Rayon,
+    Chili,
+    Forte,
+    Channel,
+    Threads,
+];

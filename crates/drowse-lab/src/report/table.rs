@@ -1,68 +1,112 @@
 //! The table for the terminal.
 
 use super::view::{Group, Measured, Row, View};
-use crate::schema::Results;
+use crate::say::fitted;
+use crate::schema::{NOT_MEASURED, Results};
 use crate::stats::{figure, range_beside, ratio};
 use std::fmt::Write as _;
 
-/// The columns to fit into.
-const WIDTH: usize = 100;
-
-/// A block for each workload, for a terminal of 100 columns: a row for each contender and number of threads, or the reason why
-/// there are no figures.
+/// A block for each workload, for a terminal of 80 columns: a row for each contender and number of
+/// threads, or the reason why there are no figures. What nobody has run is named in a line.
 #[must_use]
 pub fn table(results: &Results) -> String {
     let view = View::of(results);
+    let (left, done): (Vec<_>, Vec<_>) = view.groups.iter().partition(|group| is_left_out(group));
     let mut out = String::new();
-    for group in &view.groups {
+    for group in &done {
         block(&mut out, group);
     }
-    let rows = || view.groups.iter().flat_map(|group| &group.rows);
+    let rows = || done.iter().flat_map(|group| &group.rows);
     if rows().next().is_none() {
         return "Nothing was measured.\n".to_string();
     }
+    if !left.is_empty() {
+        let names: Vec<_> = left.iter().map(|group| group.workload.name.as_str()).collect();
+        let _ = writeln!(out, "Not measured: {}.\n", names.join(", "));
+    }
     if rows().any(|row| row.body.as_ref().is_ok_and(|m| m.to_rayon.is_some())) {
-        out.push_str("+ better than rayon, - worse than rayon, beyond noise; no mark: no telling apart.\n");
+        out.push_str("+ better, - worse than rayon, beyond noise; no mark: no telling apart.\n");
     }
     if rows().any(|row| row.body.as_ref().is_ok_and(|m| m.noisy > 0)) {
-        out.push_str(
-            "! so many of its processes ran while the machine was busy with other things; they count as well.\n",
-        );
+        out.push_str("! 2/3: two of its three processes ran on a busy machine; they count as well.\n");
     }
-    out
+    fitted(&out)
+}
+
+/// Whether the run was stopped before there was a figure of it.
+fn is_left_out(group: &Group<'_>) -> bool {
+    let is_left = |row: &Row<'_>| row.body.as_ref().is_err_and(|reason| *reason == NOT_MEASURED);
+    group.rows.iter().all(|row| row.body.is_err()) && group.rows.iter().any(is_left)
 }
 
 fn block(out: &mut String, group: &Group<'_>) {
     let better = if group.main.less_is_better { "less is better" } else { "more is better" };
     let (name, label) = (&group.workload.name, &group.main.label);
-    wrapped(out, &format!("{name}: {label} ({better}){}", group.threads_text()), 0);
-    wrapped(out, &group.workload.about, 2);
+    let _ = writeln!(out, "{name}: {label} ({better}){}", group.threads_text());
+    let _ = writeln!(out, "  {}", group.workload.about);
     let name_of = |row: &Row<'_>| match group.own_threads(row) {
         None => row.contender.to_string(),
         Some(count) => format!("{} ({count})", row.contender),
     };
-    let widest = group.rows.iter().map(|row| name_of(row).chars().count()).max().unwrap_or(0).max(9);
+    let mut lines = Vec::new();
     if group.rows.iter().any(|row| row.body.is_ok()) {
-        let head = format!(
-            "  {:widest$}  {:>13}  {:<22}  {:>10}  {:>6}",
-            "", "median", "95 % interval", "to rayon", "CPU"
-        );
-        let _ = writeln!(out, "{}", head.trim_end());
+        let compared = group.rows.iter().any(|row| row.body.as_ref().is_ok_and(|m| m.to_rayon.is_some()));
+        let head = ["", "median", "95 % interval", if compared { "to rayon" } else { "" }, "CPU", ""];
+        lines.push(Line::Cells(head.map(str::to_owned)));
     }
+    let mut left = Vec::new();
     for row in &group.rows {
-        let name = name_of(row);
         match &row.body {
-            Ok(measured) => {
-                let line = format!("  {name:widest$}  {}", cells(row, measured, &group.main.unit));
-                let _ = writeln!(out, "{}", line.trim_end());
-            }
-            Err(reason) => reason_lines(out, &name, widest, reason),
+            Ok(measured) => lines.push(Line::Cells(cells(name_of(row), row, measured, &group.main.unit))),
+            Err(NOT_MEASURED) => left.push(name_of(row)),
+            Err(reason) => lines.push(Line::Reason(name_of(row), reason)),
         }
+    }
+    lay_out(out, &lines);
+    if !left.is_empty() {
+        let _ = writeln!(out, "  not measured: {}", left.join(", "));
     }
     out.push('\n');
 }
 
-fn cells(row: &Row<'_>, measured: &Measured<'_>, unit: &str) -> String {
+/// A line of a block.
+enum Line<'a> {
+    /// Name, median, interval, ratio, CPU, noise.
+    Cells([String; 6]),
+    /// Name, and why there are no figures.
+    Reason(String, &'a str),
+}
+
+/// The least that each column takes, so that blocks are in line with each other.
+const LEAST: [usize; 6] = [15, 8, 17, 9, 6, 0];
+
+/// Writes the lines, each column as wide as what is in it.
+fn lay_out(out: &mut String, lines: &[Line<'_>]) {
+    let mut widths = LEAST;
+    for line in lines {
+        match line {
+            Line::Cells(cells) => {
+                for (width, cell) in widths.iter_mut().zip(cells) {
+                    *width = cell.chars().count().max(*width);
+                }
+            }
+            Line::Reason(name, _) => widths[0] = name.chars().count().max(widths[0]),
+        }
+    }
+    let [name, median, interval, ratio, cpu, _] = widths;
+    for line in lines {
+        let _ = match line {
+            Line::Reason(who, reason) => writeln!(out, "  {who:name$}  {reason}"),
+            Line::Cells([who, a, b, c, d, noise]) => {
+                let line =
+                    format!("  {who:name$}  {a:>median$}  {b:interval$}  {c:>ratio$} {d:>cpu$}  {noise}");
+                writeln!(out, "{}", line.trim_end())
+            }
+        };
+    }
+}
+
+fn cells(name: String, row: &Row<'_>, measured: &Measured<'_>, unit: &str) -> [String; 6] {
     let main = &measured.main;
     let interval = if main.count > 1 {
         range_beside(main.median, main.interval.low, main.interval.high, unit)
@@ -70,12 +114,10 @@ fn cells(row: &Row<'_>, measured: &Measured<'_>, unit: &str) -> String {
         "one sample".to_string()
     };
     let cpu = measured.cpu.map_or(String::new(), |cpu| figure(cpu, "%"));
-    let noise = measured.noise().map_or(String::new(), |noise| format!("! {}", noise.replace(" runs", "")));
-    format!(
-        "{:>13}  {interval:<22}  {:>10}  {cpu:>6}  {noise}",
-        figure(main.median, unit),
-        to_rayon(row, measured)
-    )
+    let noisy =
+        (measured.noisy > 0).then(|| format!("! {}/{}", measured.noisy, measured.figures.processes()));
+    let median = figure(main.median, unit);
+    [name, median, interval, to_rayon(row, measured), cpu, noisy.unwrap_or_default()]
 }
 
 /// `0.62x +`. The mark is always there, if only as a space, so that the numbers are in line.
@@ -91,47 +133,14 @@ fn to_rayon(row: &Row<'_>, measured: &Measured<'_>) -> String {
     format!("{} {mark}", ratio(times))
 }
 
-fn reason_lines(out: &mut String, name: &str, widest: usize, reason: &str) {
-    let indent = 2 + widest + 2;
-    let mut text = String::new();
-    wrapped(&mut text, reason, indent);
-    let _ = writeln!(out, "  {name:widest$}  {}", text.trim());
-}
-
 /// `1 thread`, `4 threads`.
 pub(super) fn threads(count: usize) -> String {
     if count == 1 { "1 thread".to_string() } else { format!("{count} threads") }
 }
 
-/// Words in lines of at most [`WIDTH`], each with this indent.
-fn wrapped(out: &mut String, text: &str, indent: usize) {
-    let mut used = 0;
-    for word in text.split_whitespace() {
-        let length = word.chars().count();
-        if used > 0 && used + 1 + length > WIDTH {
-            out.push('\n');
-            used = 0;
-        }
-        let space = if used == 0 { indent } else { 1 };
-        let _ = write!(out, "{:space$}{word}", "");
-        used += space + length;
-    }
-    if used > 0 {
-        out.push('\n');
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{threads, wrapped};
-
-    #[test]
-    fn long_text_is_wrapped() {
-        let mut out = String::new();
-        wrapped(&mut out, &"word ".repeat(60), 4);
-        assert_eq!(out.lines().count(), 4);
-        assert!(out.lines().all(|line| line.len() <= 100 && line.starts_with("    word")));
-    }
+    use super::threads;
 
     #[test]
     fn one_thread_is_one() {

@@ -1,5 +1,6 @@
 //! Results as reports see them: by workload, with medians made and compared.
 
+use crate::contender::is_the_default_by_name;
 use crate::schema::{Cell, Figures, Measure, Outcome, Results, Workload};
 use crate::stats::{Difference, Limits, Summary, differ_within, median};
 
@@ -102,7 +103,8 @@ impl<'a> View<'a> {
     pub(super) fn champion(&self) -> Option<&'a str> {
         let names = || self.results.contenders.iter().map(|c| c.name.as_str());
         let of_name = |wanted: &str| names().find(|name| *name == wanted);
-        of_name("drowse").or(of_name("drowse-jec")).or(names().find(|name| Kind::of(name) == Kind::Drowse))
+        let by_name = || names().find(|name| is_the_default_by_name(name));
+        of_name("drowse").or_else(by_name).or(names().find(|name| Kind::of(name) == Kind::Drowse))
     }
 }
 

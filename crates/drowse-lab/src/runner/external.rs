@@ -6,6 +6,8 @@
 //! and measures nothing: figures of two states of the code side by side would mislead.
 
 use crate::contender::{Pool, RayonOnDrowse};
+use crate::interrupt::Ward;
+use crate::say::tell;
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -67,11 +69,11 @@ impl External {
     ///
     /// If that failed: how to do it by hand.
     pub fn build(&self) -> Result<(), String> {
-        eprintln!("building {} for {}: {}", self.program, self.name, self.command());
+        tell(format!("building {} for {}: {}", self.program, self.name, self.command()));
         let cargo = env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
         let mut command = Command::new(cargo);
         command.args(self.arguments()).current_dir(root()).stdin(Stdio::null()).stdout(Stdio::null());
-        match command.status() {
+        match Ward::spawn(&mut command).and_then(|mut ward| ward.wait()) {
             Ok(status) if status.success() => Ok(()),
             Ok(status) => Err(format!("cargo ended with {status}; {}", self.how_to_build())),
             Err(error) => Err(format!("cargo could not be started ({error}); {}", self.how_to_build())),

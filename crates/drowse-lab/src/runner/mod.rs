@@ -16,8 +16,9 @@ pub use progress::Progress;
 use crate::plan::{LEAST_TIME, Place, Plan};
 use crate::schema::{Cell, Contender, FORMAT, Results, Workload};
 use crate::stats::Random;
-use crate::{contender, host, workload};
+use crate::{contender, host, interrupt, workload};
 use noise::load;
+use process::Answer;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tally::Tally;
 
@@ -43,7 +44,7 @@ pub fn run(plan: &Plan, progress: &Progress) -> Done {
     let mut loads = Vec::new();
     let mut time = plan.time;
     progress.start(plan.total);
-    for round in 0..plan.rounds {
+    'rounds: for round in 0..plan.rounds {
         let left = plan.total.map(|total| total.saturating_sub(clock.elapsed()));
         let shorter = shortened(time, &tallies, left, plan.rounds - round);
         let mut todo = affordable(plan, &tallies, left, time - shorter);
@@ -60,7 +61,14 @@ pub fn run(plan: &Plan, progress: &Progress) -> Done {
             progress.begin(&described(place));
             let begin = Instant::now();
             let answer = process::ask(place, time, plan.patience);
-            tallies[index].add(answer, begin.elapsed());
+            let stopped = interrupt::stopped().is_some();
+            // Who was ended has not failed.
+            if !(stopped && matches!(answer, Answer::Failed(_))) {
+                tallies[index].add(answer, begin.elapsed());
+            }
+            if stopped {
+                break 'rounds;
+            }
             progress.end();
         }
     }
@@ -168,6 +176,16 @@ fn notes(plan: &Plan, tallies: &[Tally], loads: &[f64]) -> Vec<String> {
         (all, noisy) = (all + processes, noisy + in_noise);
     }
     let mut notes = Vec::new();
+    if let Some(signal) = interrupt::stopped() {
+        let missing = tallies.iter().filter(|tally| !tally.is_settled() && tally.processes().0 == 0).count();
+        notes.push(format!(
+            "stopped by {} in round {} of {}: {missing} of {} cells were not measured",
+            interrupt::name(signal),
+            loads.len().max(1),
+            plan.rounds,
+            tallies.len()
+        ));
+    }
     if cfg!(debug_assertions) {
         notes.push(DEBUG_BUILD.to_owned());
     }
@@ -210,11 +228,9 @@ pub fn described_workload(spec: &workload::Spec) -> Workload {
 
 /// All contenders as results describe them, those with a program of their own last.
 pub fn described_contenders() -> Vec<Contender> {
-    let here = contender::ALL.iter().copied();
-    let external = external::ALL.iter().map(|external| (external.name, external.about));
-    here.chain(external)
-        .map(|(name, about)| Contender { name: name.to_owned(), about: about.to_owned() })
-        .collect()
+    let here = contender::ALL.iter().map(|spec| (spec.name, (spec.about)()));
+    let external = external::ALL.iter().map(|external| (external.name, external.about.to_owned()));
+    here.chain(external).map(|(name, about)| Contender { name: name.to_owned(), about }).collect()
 }
 
 fn contenders(plan: &Plan) -> Vec<Contender> {

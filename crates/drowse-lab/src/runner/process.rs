@@ -3,12 +3,13 @@
 use super::external;
 use super::noise::Ticks;
 use crate::child;
+use crate::interrupt::{self, Ward};
 use crate::plan::Place;
 use crate::schema::{Figures, Outcome};
 use std::env;
 use std::io::Read;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
@@ -83,18 +84,21 @@ fn program(place: &Place) -> Result<PathBuf, String> {
 
 /// What it wrote to its standard output, if it ended well and in time.
 fn said(mut command: Command, patience: Duration) -> Result<String, String> {
+    if interrupt::stopped().is_some() {
+        return Err("the run was stopped".to_owned());
+    }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|error| format!("it could not be started: {error}"))?;
-    let output = collect(child.stdout.take());
-    let complaints = collect(child.stderr.take());
+    let mut ward = Ward::spawn(&mut command).map_err(|error| format!("it could not be started: {error}"))?;
+    let output = collect(ward.child().stdout.take());
+    let complaints = collect(ward.child().stderr.take());
     let text = match output.recv_timeout(patience) {
         Ok(text) => text,
         Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-            end(&mut child);
+            drop(ward);
             return Err(format!("no answer within {} s", patience.as_secs_f64()));
         }
     };
-    let status = child.wait().map_err(|error| format!("it was lost: {error}"))?;
+    let status = ward.wait().map_err(|error| format!("it was lost: {error}"))?;
     if status.success() {
         return Ok(text);
     }
@@ -122,12 +126,6 @@ fn collect(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
         let _ = done.send(String::from_utf8_lossy(&bytes).into_owned());
     });
     text
-}
-
-fn end(child: &mut Child) {
-    // If it has ended by itself meanwhile, there is nothing to end.
-    let _ = child.kill();
-    let _ = child.wait();
 }
 
 #[cfg(all(test, unix))]

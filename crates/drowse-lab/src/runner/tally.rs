@@ -1,7 +1,7 @@
 //! What a cell has so far.
 
 use super::process::Answer;
-use crate::schema::{Figures, Outcome};
+use crate::schema::{Figures, NOT_MEASURED, Outcome};
 use std::time::Duration;
 
 /// The answers of one cell's processes.
@@ -64,7 +64,7 @@ impl Tally {
     pub(super) fn outcome(self) -> Outcome {
         match (self.figures, self.reason) {
             (Some(figures), None) => Outcome::Figures(figures),
-            (_, reason) => Outcome::None { reason: reason.unwrap_or_else(|| "it was not run".to_owned()) },
+            (_, reason) => Outcome::None { reason: reason.unwrap_or_else(|| NOT_MEASURED.to_owned()) },
         }
     }
 }

@@ -1,6 +1,5 @@
 //! How rounds are filled.
 
-use super::process::Answer;
 use super::*;
 use crate::plan::Selection;
 use crate::schema::Figures;

@@ -2,6 +2,10 @@
 
 #![allow(dead_code)] // each test program uses its part
 
+#[cfg(target_os = "linux")]
+pub(crate) mod running;
+pub(crate) mod screen;
+
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -17,6 +21,12 @@ pub(crate) struct Ran {
 pub(crate) fn lab(args: &[&str]) -> Ran {
     let output = Command::new(env!("CARGO_BIN_EXE_drowse-lab")).args(args).output().unwrap();
     Ran { args: args.iter().map(|arg| arg.to_string()).collect(), output }
+}
+
+/// Runs it with these as its standard output and standard error.
+pub(crate) fn lab_heard_by(output: impl Into<Stdio>, errors: impl Into<Stdio>, args: &[&str]) -> Option<i32> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_drowse-lab"));
+    command.args(args).stdout(output).stderr(errors).status().unwrap().code()
 }
 
 /// Runs it with this file as its standard output.
@@ -47,6 +57,11 @@ impl Ran {
         assert_eq!(ended.code(), Some(code), "{args:?} said {} and complained of {complaint}", self.said());
         complaint
     }
+}
+
+/// The text with its lines put together again.
+pub(crate) fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A directory for one test, gone when the test has passed.
