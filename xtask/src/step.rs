@@ -104,7 +104,9 @@ impl Step {
         match self {
             Self::Fmt => "the code is formatted (rustfmt)",
             Self::Clippy => "no lint fires, in the models under loom and shuttle and in the shim either",
-            Self::Tidy => "the house rules: file sizes, forbidden words, facade, ordering comments",
+            Self::Tidy => {
+                "the house rules: file sizes, forbidden words, facade, ordering comments, documented variables"
+            }
             Self::Docs => "rustdoc has nothing to complain about",
             Self::Tests => "unit and integration tests (nextest, or cargo test with a watchdog)",
             Self::Doctests => "the examples in the documentation",

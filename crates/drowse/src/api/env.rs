@@ -62,11 +62,17 @@ pub(super) fn default_sleep_protocol() -> SleepProtocol {
 /// The protocol for this value of the variable, and what there is to complain about it.
 fn protocol_from(value: Option<impl AsRef<str>>) -> (SleepProtocol, Option<String>) {
     let default = SleepProtocol::default();
-    match value.map(|value| value.as_ref().parse()) {
-        None => (default, None),
-        Some(Ok(protocol)) => (protocol, None),
-        Some(Err(unknown)) => (default, Some(format!("DROWSE_SLEEP: {unknown}; using {default}"))),
+    let Some(value) = value.filter(is_set) else { return (default, None) };
+    // Names are in lower case; the second look is for the sake of what it says, which quotes the user.
+    match value.as_ref().to_ascii_lowercase().parse().or_else(|_| value.as_ref().parse()) {
+        Ok(protocol) => (protocol, None),
+        Err(unknown) => (default, Some(format!("DROWSE_SLEEP: {unknown}; using {default}"))),
     }
+}
+
+/// An empty variable counts as not set: scripts and container files clear variables that way.
+fn is_set(value: &impl AsRef<str>) -> bool {
+    !value.as_ref().trim().is_empty()
 }
 
 /// The number of threads for this value of the variable, and what there is to complain about it.
@@ -78,7 +84,7 @@ fn threads_from(
     cores: usize,
 ) -> (usize, Option<String>) {
     let fallback = rayons.unwrap_or(cores);
-    let Some(value) = value else { return (fallback, None) };
+    let Some(value) = value.filter(is_set) else { return (fallback, None) };
     match value.as_ref().trim().parse::<usize>() {
         // Zero means: as many as there are cores.
         Ok(0) => (cores, None),
@@ -118,16 +124,28 @@ mod tests {
         assert_eq!(protocol_from(None::<&str>), (SleepProtocol::default(), None));
         assert_eq!(protocol_from(Some(" sleepy ")), (SleepProtocol::Sleepy, None));
         assert_eq!(protocol_from(Some("counters")), (SleepProtocol::Counters(Default::default()), None));
+        assert_eq!(protocol_from(Some("JEC")), (SleepProtocol::Jec, None));
+        assert_eq!(protocol_from(Some("Sleepy")), (SleepProtocol::Sleepy, None));
+    }
+
+    #[test]
+    fn an_empty_variable_counts_as_not_set() {
+        for empty in ["", " "] {
+            assert_eq!(protocol_from(Some(empty)), (SleepProtocol::default(), None));
+            assert_eq!(threads_from(Some(empty), None, 4), (4, None));
+            assert_eq!(threads_from(Some(empty), Some(3), 4), (3, None));
+        }
     }
 
     #[test]
     fn complains_about_a_protocol_that_is_none_and_lists_them() {
-        for bad in ["", "Sleepy", "snooze"] {
+        for bad in ["Snooze", "jec-", "0"] {
             let (protocol, complaint) = protocol_from(Some(bad));
             assert_eq!(protocol, SleepProtocol::default());
             let complaint = complaint.expect(bad);
             assert!(
-                complaint.contains("DROWSE_SLEEP") && complaint.contains("sleepy, counters, jec"),
+                complaint.contains(&format!("DROWSE_SLEEP: {bad:?}"))
+                    && complaint.contains("sleepy, counters, jec"),
                 "{complaint}"
             );
         }
@@ -144,7 +162,7 @@ mod tests {
 
     #[test]
     fn complains_about_anything_else_and_says_what_it_uses() {
-        for bad in ["", "many", "-1", "3.5", "100000", "99999999999999999999999"] {
+        for bad in ["many", "-1", "3.5", "100000", "99999999999999999999999"] {
             let (threads, complaint) = threads_from(Some(bad), None, 4);
             assert_eq!(threads, 4);
             let complaint = complaint.expect(bad);
