@@ -53,8 +53,8 @@
 //! | `RAYON_RS_NUM_CPUS` | likewise: its old name, asked last |
 //! | `DROWSE_MUTANT` | only in builds for the model checkers: which fault to commit |
 //!
-//! An empty variable counts as not set. `DROWSE_LOG` is read for each pool, the others once, when they are
-//! first needed.
+//! An empty variable counts as not set. `DROWSE_LOG` is read for each pool, the others once, when
+//! they are first needed.
 //!
 //! # Panics
 //!

@@ -1,4 +1,5 @@
-//! The environment variables that the libraries read are all in one table, which the README and rustdoc show.
+//! The environment variables that the libraries read are all in one table, which the README and
+//! rustdoc show.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! A program with an old lock file gets our core by the one command that the migration page names, and keeps the
-//! rest of what it has locked.
+//! A program with an old lock file gets our core by the one command that the migration page names,
+//! and keeps the rest of what it has locked.
 
 use std::fs;
 use std::io;
@@ -20,7 +20,7 @@ const PROGRAMS: &str = "old-locks";
 const RESULT: &str = "500500";
 const LOG: &str = ": a pool of ";
 
-/// Each program of `shim/old-locks` runs on drowse after the two lines and `cargo update -p rayon-core`.
+/// Each program of `shim/old-locks` runs on drowse after the two lines and one `cargo update`.
 pub(crate) fn old_locks(context: &Context) -> Outcome {
     // It makes sure that there is a registry.
     let published = match Published::find(context) {
@@ -94,7 +94,8 @@ fn with_the_two_lines(manifest: &str, core: &Path) -> String {
     format!("{manifest}\n[patch.crates-io]\nrayon-core = {{ path = {} }}\n", quoted(core))
 }
 
-/// Cargo may take newer what our core and the old one both depend on. What else the program has locked stays.
+/// Cargo may take newer what our core and the old one both depend on. What else the program has
+/// locked stays.
 fn keeps_the_rest(before: &str, after: &str) -> Result<(), String> {
     let after = packages(after);
     let gone = packages(before).into_iter().find(|package| {

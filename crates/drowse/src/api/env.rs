@@ -63,7 +63,8 @@ pub(super) fn default_sleep_protocol() -> SleepProtocol {
 fn protocol_from(value: Option<impl AsRef<str>>) -> (SleepProtocol, Option<String>) {
     let default = SleepProtocol::default();
     let Some(value) = value.filter(is_set) else { return (default, None) };
-    // Names are in lower case; the second look is for the sake of what it says, which quotes the user.
+    // Names are in lower case; the second look is for the sake of what it says, which quotes the
+    // user.
     match value.as_ref().to_ascii_lowercase().parse().or_else(|_| value.as_ref().parse()) {
         Ok(protocol) => (protocol, None),
         Err(unknown) => (default, Some(format!("DROWSE_SLEEP: {unknown}; using {default}"))),

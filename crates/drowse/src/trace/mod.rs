@@ -172,8 +172,9 @@ impl Trace {
         self.rings().iter().map(|ring| ring.lock().lost()).sum()
     }
 
-    /// Events as a file in Chrome's trace format, which [Perfetto](https://ui.perfetto.dev) and `chrome://tracing` show: a row
-    /// a worker, under its [name](Self::worker_name) and coloured by state, with arrows for wake-ups and steals.
+    /// Events as a file in Chrome's trace format, which [Perfetto](https://ui.perfetto.dev) and
+    /// `chrome://tracing` show: a row a worker, under its [name](Self::worker_name) and coloured by
+    /// state, with arrows for wake-ups and steals.
     ///
     /// ```
     /// let trace = drowse::Trace::new();
@@ -189,7 +190,8 @@ impl Trace {
     }
 
     /// What a worker of the pool is called: the name that
-    /// [`ThreadPoolBuilder::thread_name`](crate::ThreadPoolBuilder::thread_name) gave it, or else its number.
+    /// [`ThreadPoolBuilder::thread_name`](crate::ThreadPoolBuilder::thread_name) gave it, or else
+    /// its number.
     ///
     /// ```
     /// let trace = drowse::Trace::new();
