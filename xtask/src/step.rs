@@ -26,6 +26,8 @@ pub(crate) enum Step {
     Browser,
     /// Two cores do not fit into one program.
     Highlander,
+    /// Programs with old lock files get the shim too.
+    Locks,
     /// rayon's own tests, on our core.
     Upstream,
     /// The models under loom.
@@ -44,7 +46,7 @@ pub(crate) enum Step {
 
 impl Step {
     /// Every step.
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 17] = [
         Self::Fmt,
         Self::Clippy,
         Self::Tidy,
@@ -54,6 +56,7 @@ impl Step {
         Self::Examples,
         Self::Browser,
         Self::Highlander,
+        Self::Locks,
         Self::Upstream,
         Self::Loom,
         Self::Shuttle,
@@ -65,7 +68,7 @@ impl Step {
 
     /// The steps of `test`, in order: those that need no more than a stable toolchain, or say what else they need.
     pub(crate) fn of_test() -> &'static [Self] {
-        &Self::ALL[..14]
+        &Self::ALL[..15]
     }
 
     /// The step of this name.
@@ -85,6 +88,7 @@ impl Step {
             Self::Examples => "examples",
             Self::Browser => "browser",
             Self::Highlander => "highlander",
+            Self::Locks => "locks",
             Self::Upstream => "upstream",
             Self::Loom => "loom",
             Self::Shuttle => "shuttle",
@@ -100,7 +104,9 @@ impl Step {
         match self {
             Self::Fmt => "the code is formatted (rustfmt)",
             Self::Clippy => "no lint fires, in the models under loom and shuttle and in the shim either",
-            Self::Tidy => "the house rules: file sizes, forbidden words, facade, ordering comments",
+            Self::Tidy => {
+                "the house rules: file sizes, forbidden words, facade, ordering comments, documented variables"
+            }
             Self::Docs => "rustdoc has nothing to complain about",
             Self::Tests => "unit and integration tests (nextest, or cargo test with a watchdog)",
             Self::Doctests => "the examples in the documentation",
@@ -109,6 +115,9 @@ impl Step {
                 "the lab's pages work in Chromium, with screenshots; needs Chromium, its driver and python3"
             }
             Self::Highlander => "a program with both rayon-core and our shim does not resolve",
+            Self::Locks => {
+                "a program with an old lock file runs on the shim after `cargo update -p rayon-core`"
+            }
             Self::Upstream => {
                 "rayon's published tests on the shim, on each sleep protocol; and the shim's on rayon-core"
             }
@@ -140,6 +149,7 @@ impl Step {
             Self::Examples => steps::examples(context),
             Self::Browser => browser::run(context),
             Self::Highlander => upstream::highlander(context),
+            Self::Locks => upstream::old_locks(context),
             Self::Upstream => upstream::run(context),
             Self::Loom => models::run(context, Backend::Loom),
             Self::Shuttle => models::run(context, Backend::Shuttle),
@@ -160,7 +170,7 @@ mod tests {
         let names: Vec<&str> = Step::of_test().iter().map(|step| step.name()).collect();
         assert_eq!(
             names.join(" "),
-            "fmt clippy tidy docs tests doctests examples browser highlander upstream loom shuttle spin mutants"
+            "fmt clippy tidy docs tests doctests examples browser highlander locks upstream loom shuttle spin mutants"
         );
     }
 

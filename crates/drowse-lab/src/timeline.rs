@@ -1,7 +1,7 @@
 //! From a trace to a picture: what each worker was doing when, who woke whom, who stole from whom.
 
 use crate::schema::{Arrow, Span, Timeline};
-use drowse::{TraceEvent, TraceRecord};
+use drowse::{Trace, TraceEvent, TraceRecord};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -44,6 +44,7 @@ pub fn cut(records: &[TraceRecord], window: &Range<Duration>) -> Vec<TraceRecord
 
 /// What happened within a stretch, in a pool of this many workers. Rows: those outside, then the workers.
 pub fn timeline(
+    trace: &Trace,
     records: &[TraceRecord],
     window: Range<Duration>,
     workers: usize,
@@ -52,7 +53,7 @@ pub fn timeline(
 ) -> Timeline {
     let events: Vec<Event> = records.iter().map(Event::from).collect();
     let mut rows = vec!["outside".to_owned()];
-    rows.extend((0..workers).map(|worker| format!("worker {worker}")));
+    rows.extend((0..workers).map(|worker| trace.worker_name(worker)));
     let (spans, arrows) = drawn(&events, workers).clipped(&window);
     Timeline {
         title: format!("{workload} on {protocol}"),
@@ -284,7 +285,7 @@ mod tests {
             window(&[], Duration::ZERO, Duration::from_micros(7)),
             Duration::ZERO..Duration::from_micros(7)
         );
-        let whole = timeline(&[], Duration::ZERO..Duration::from_micros(7), 2, "ticks", "jec");
+        let whole = timeline(&Trace::new(), &[], Duration::ZERO..Duration::from_micros(7), 2, "ticks", "jec");
         assert_eq!((whole.title.as_str(), whole.length_us), ("ticks on jec", 7.0));
         assert_eq!(whole.rows, ["outside", "worker 0", "worker 1"]);
     }

@@ -162,3 +162,43 @@ fn a_trace_of_a_pool_that_could_not_be_built_can_be_used_again() {
         assert!(second.is_err(), "it has its pool");
     });
 }
+
+/// The names of the rows in a file for Perfetto, as they stand in it.
+fn rows_in(json: &str) -> Vec<&str> {
+    let row = |line: &'_ str| line.contains(r#""name":"thread_name""#);
+    let name = |line| str::split_once(line, r#""args":{"name":""#)?.1.strip_suffix(r#""}}"#);
+    json.lines().filter(|line| row(line)).filter_map(|line| name(line.trim_end_matches(','))).collect()
+}
+
+#[test]
+fn rows_are_called_as_the_threads_are() {
+    watchdog(|| {
+        let trace = Trace::new();
+        let builder = ThreadPoolBuilder::new().num_threads(3).trace(&trace);
+        let pool = builder.thread_name(|index| format!("\"dozer\" {index}")).build().unwrap();
+        let records = until_told_asleep(&pool, &trace, 0);
+        let json = trace.to_chrome_json(&records);
+        let mut rows = rows_in(&json);
+        rows.sort_unstable();
+        assert_eq!(rows, [r#"\"dozer\" 0"#, r#"\"dozer\" 1"#, r#"\"dozer\" 2"#]);
+        assert_eq!(trace.worker_name(2), "\"dozer\" 2");
+        pool.install(|| ());
+        let json = trace.to_chrome_json(&until_told_asleep(&pool, &trace, 3));
+        assert!(rows_in(&json).iter().any(|row| row.ends_with(": jobs")), "{json}");
+    });
+}
+
+#[test]
+fn rows_without_a_name_have_a_number() {
+    watchdog(|| {
+        let trace = Trace::new();
+        let failed =
+            ThreadPoolBuilder::new().num_threads(1).trace(&trace).thread_name(|_| "dozer".to_owned());
+        assert!(failed.spawn_handler(|_| Err(std::io::Error::other("no more"))).build().is_err());
+        let pool = ThreadPoolBuilder::new().num_threads(2).trace(&trace).build().unwrap();
+        let json = trace.to_chrome_json(&until_told_asleep(&pool, &trace, 0));
+        let mut rows = rows_in(&json);
+        rows.sort_unstable();
+        assert_eq!(rows, ["worker 0", "worker 1"]);
+    });
+}

@@ -12,9 +12,10 @@
 //!
 //! # The environment
 //!
-//! `RAYON_NUM_THREADS`, and the older `RAYON_RS_NUM_CPUS`, say how many threads a pool has that did not say, as they do for rayon-core: what is not a
-//! number is ignored, and 0 stands for as many as the process may run at once. `DROWSE_NUM_THREADS` comes first if it is there. `DROWSE_SLEEP` chooses the
-//! sleep protocol, and `DROWSE_LOG=1` says on the standard error that a pool was started, and how.
+//! `RAYON_NUM_THREADS`, and the older `RAYON_RS_NUM_CPUS`, say how many threads a pool has that did
+//! not say, as they do for rayon-core: what is not a number is ignored, and 0 stands for as many as
+//! the process may run at once. `DROWSE_NUM_THREADS` comes first if it is there. [`drowse`] has the
+//! table of all variables.
 //!
 //! # The feature `web_spin_lock`
 //!

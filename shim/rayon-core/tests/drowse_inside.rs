@@ -70,6 +70,25 @@ fn the_environment_chooses_the_protocol_and_the_log_says_so() {
 }
 
 #[test]
+fn a_protocol_may_be_written_in_capitals() {
+    let variables = [("DROWSE_SLEEP", "SLEEPY"), ("DROWSE_LOG", "1")];
+    let said = in_child("a_protocol_may_be_written_in_capitals", &variables, || {
+        rayon_core::current_num_threads();
+    });
+    assert!(said.lines().any(|said| said.ends_with("sleep protocol sleepy")), "{said}");
+}
+
+#[test]
+fn empty_variables_count_as_not_set() {
+    let empty = ["DROWSE_NUM_THREADS", "DROWSE_SLEEP", "DROWSE_LOG"].map(|name| (name, ""));
+    let variables = [empty.as_slice(), &[("RAYON_NUM_THREADS", "3")]].concat();
+    let said = in_child("empty_variables_count_as_not_set", &variables, || {
+        assert_eq!(rayon_core::current_num_threads(), 3);
+    });
+    assert!(!said.contains("drowse"), "{said}");
+}
+
+#[test]
 fn nothing_is_said_unasked() {
     let name = "nothing_is_said_unasked";
     let said =

@@ -8,6 +8,7 @@ mod manifests;
 mod orderings;
 mod source;
 mod text;
+mod variables;
 mod waiting;
 
 use std::fmt;
@@ -69,6 +70,7 @@ fn check(files: &[(String, String)]) -> Vec<Problem> {
         problems.extend(waiting::check(source, &test_modules));
     }
     problems.extend(manifests::check(files));
+    problems.extend(variables::check(files));
     problems.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
     problems
 }
@@ -111,5 +113,7 @@ mod tests {
         }
         let problems = problems_of("crates/new/Cargo.toml", "[package]\n");
         assert!(problems[0].contains("lints"), "{problems:?}");
+        let problems = problems_of("README.md", "| `DROWSE_GONE` | what it was |\n");
+        assert!(problems[0].contains("no library reads"), "{problems:?}");
     }
 }

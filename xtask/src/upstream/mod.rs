@@ -7,6 +7,7 @@
 mod files;
 mod highlander;
 mod metadata;
+mod old_locks;
 mod patched;
 mod published;
 mod suite;
@@ -14,6 +15,7 @@ mod suite;
 use crate::context::{Context, shout};
 use crate::outcome::{Outcome, counted, seconds};
 pub(crate) use highlander::highlander;
+pub(crate) use old_locks::old_locks;
 use patched::Patched;
 use published::Published;
 use suite::Suite;

@@ -93,7 +93,7 @@ impl<'a> Patched<'a> {
 }
 
 /// There is one core, and its manifest is this one.
-fn check_core(metadata: &str, ours: &Path) -> Result<(), String> {
+pub(super) fn check_core(metadata: &str, ours: &Path) -> Result<(), String> {
     match packages(metadata, "rayon-core").as_slice() {
         [core] if core.manifest == ours => Ok(()),
         cores => Err(format!("the core under rayon is not the shim: {cores:?}")),

@@ -9,7 +9,7 @@ use crate::say::{say, tell};
 use crate::schema::{Results, Timeline};
 use crate::timeline::{cut, timeline, window};
 use crate::{interrupt, report, workload};
-use drowse::{SleepProtocol, Trace, TraceEvent};
+use drowse::{SleepProtocol, TraceEvent};
 use std::time::{Duration, Instant};
 
 /// As many workers as are easily told apart in a picture, and more than most machines need for ticks.
@@ -49,10 +49,10 @@ pub(super) fn traced(
     };
     let all = protocols.iter().map(capture).collect::<Result<Vec<_>, _>>()?;
     let length = length.unwrap_or_else(|| clear(&all));
-    let draw = |(Captured { records, warm }, protocol): (&Captured, &SleepProtocol)| {
-        let json = Trace::to_chrome_json(&cut(records, &window(records, *warm, length * IN_FILE)));
+    let draw = |(Captured { trace, records, warm }, protocol): (&Captured, &SleepProtocol)| {
+        let json = trace.to_chrome_json(&cut(records, &window(records, *warm, length * IN_FILE)));
         let shown = window(records, *warm, length);
-        Traced { timeline: timeline(records, shown, threads, workload, protocol.name()), json }
+        Traced { timeline: timeline(trace, records, shown, threads, workload, protocol.name()), json }
     };
     Ok(all.iter().zip(protocols).map(draw).collect())
 }
@@ -60,7 +60,7 @@ pub(super) fn traced(
 /// The longest stretch, up to [`WINDOW`], of which no picture is a thicket.
 fn clear(all: &[Captured]) -> Duration {
     let is_arrow = |what| matches!(what, TraceEvent::Woke { .. } | TraceEvent::Stole { .. });
-    let arrows = |Captured { records, warm }: &Captured, length| {
+    let arrows = |Captured { records, warm, .. }: &Captured, length| {
         let shown = window(records, *warm, length);
         records.iter().filter(|record| shown.contains(&record.at) && is_arrow(record.what)).count()
     };

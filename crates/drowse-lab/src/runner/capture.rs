@@ -3,13 +3,15 @@
 use crate::contender::DrowseTraced;
 use crate::measure::Budget;
 use crate::workload::{self, Workload};
-use drowse::{SleepProtocol, TraceRecord};
+use drowse::{SleepProtocol, Trace, TraceRecord};
 use std::panic::{self, AssertUnwindSafe};
 use std::time::{Duration, Instant};
 
 /// What was recorded.
 #[derive(Debug)]
 pub struct Captured {
+    /// What recorded it, and knows the workers' names.
+    pub trace: Trace,
     /// All of it, in the order of time.
     pub records: Vec<TraceRecord>,
     /// Since when it was measured: the warm-up was before.
@@ -47,6 +49,6 @@ impl workload::Visitor for Capture {
         panic::catch_unwind(run).map_err(|_| "it panicked, or its result was wrong".to_owned())??;
         // A workload ends with what counts: rounds for so long at least, if they are not a great many.
         let warm = clock.elapsed().saturating_sub(self.time);
-        Ok(Captured { records: pool.trace().drain(), warm })
+        Ok(Captured { trace: pool.trace().clone(), records: pool.trace().drain(), warm })
     }
 }

@@ -39,6 +39,11 @@ const READY: u32 = 3;
 /// It was ready once, and refuses now.
 const REFUSED: u32 = 4;
 
+// `membarrier`'s commands, the same on every architecture. libc has names for them since 0.2.140;
+// ours let programs keep the libc that their lock file holds.
+const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
+const REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
+
 /// How many have light fences.
 static USERS: AtomicUsize = AtomicUsize::new(0);
 
@@ -125,7 +130,7 @@ fn fence_everyone() {
     // The system may be short of memory for a moment.
     const TRIES: u32 = 3;
     for _ in 0..TRIES {
-        match command(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED) {
+        match command(PRIVATE_EXPEDITED) {
             Ok(()) => return,
             Err(error) if error.raw_os_error() == Some(libc::ENOMEM) => {}
             Err(error) => {
@@ -182,8 +187,7 @@ pub fn want_light_fences() {
 
 /// Tells the system that there will be heavy fences, unless the state is not `from` any more.
 fn tell_system(from: u32) {
-    let told = command(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)
-        .and_then(|()| command(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED));
+    let told = command(REGISTER_PRIVATE_EXPEDITED).and_then(|()| command(PRIVATE_EXPEDITED));
     let to = if told.is_ok() { READY } else { NEVER };
     // ORDERING: release pairs with the acquire in `state`. Failure: somebody else has told it.
     let _ = STATE.compare_exchange(from, to, Ordering::Release, Ordering::Relaxed);

@@ -14,10 +14,30 @@ use std::panic::Location;
 /// [deadlock handler](crate::ThreadPoolBuilder::deadlock_handler) is called, right here. In a pool without one, and on a thread
 /// that is no worker, this does nothing.
 ///
+/// # What marks can and cannot do
+///
+/// A mark says what the program says, and drowse believes it: it counts, it does not look whether
+/// the worker is really stuck.
+///
 /// **Unmark before you unblock.** The one who is going to unblock the worker should be the one to drop the value, and should do so
-/// first: from that moment on the worker counts as active. If the worker does it itself, once it runs again, then in between it
-/// counts as blocked although it is not, and if the others fall asleep meanwhile there is a false alarm. The value can be sent to
-/// another thread for that.
+/// first: from that moment on the worker counts as active. The value can be sent to another thread
+/// for that, as in the example.
+///
+/// The obvious way, to mark, receive and drop the value on the worker itself, raises **false
+/// alarms**: between the message and the drop the worker counts as blocked although it is not, and
+/// if the others fall asleep meanwhile the pool looks dead. In a correct program that is marked so
+/// this may happen in every other round.
+///
+/// With a lock of std the rule cannot be followed, since whoever unlocks it does not know who gets
+/// it next. Marks round `Mutex::lock` raise false alarms as soon as two workers want the lock at
+/// once. So does whatever is unblocked by a thread outside of the pool: that thread is not counted.
+///
+/// And **no alarm proves nothing**: a worker that blocks without a mark counts as active, and keeps
+/// the handler from being called.
+///
+/// So let a handler report, and decide elsewhere, after a while, whether the pool has moved since.
+///
+/// # Example
 ///
 /// ```
 /// use std::sync::mpsc::channel;

@@ -4,19 +4,24 @@ use super::max_num_threads;
 use drowse_sleep::{SleepProtocol, Steering};
 use drowse_sync::{OnceLock, core_count, say};
 use std::env;
+use std::ffi::OsStr;
 
 /// How many threads a pool has that did not say.
 pub(super) fn default_num_threads() -> usize {
     static ANSWER: OnceLock<usize> = OnceLock::new();
     *ANSWER.get_or_init(|| {
-        let value = env::var_os("DROWSE_NUM_THREADS");
-        let value = value.as_deref().map(|value| value.to_string_lossy());
-        let (threads, complaint) = threads_from(value, rayons_num_threads(), core_count());
-        if let Some(complaint) = complaint {
-            say(format_args!("drowse: {complaint}"));
-        }
-        threads
+        read("DROWSE_NUM_THREADS", |value| threads_from(value, rayons_num_threads(), core_count))
     })
+}
+
+/// What this variable says, by `choose`, which is given its value and may complain about it.
+fn read<T>(name: &str, choose: impl FnOnce(Option<&str>) -> (T, Option<String>)) -> T {
+    let value = env::var_os(name);
+    let (choice, complaint) = choose(value.as_deref().map(OsStr::to_string_lossy).as_deref());
+    if let Some(complaint) = complaint {
+        say(format_args!("drowse: {complaint}"));
+    }
+    choice
 }
 
 /// How many threads rayon-core would take from its own variables. `None`: it would not find any.
@@ -49,19 +54,12 @@ pub(super) fn log_start(num_threads: usize, protocol: SleepProtocol) {
 /// Whether the workers of a pool are steered that did not say.
 pub(super) fn default_steering() -> Steering {
     static ANSWER: OnceLock<Steering> = OnceLock::new();
-    *ANSWER.get_or_init(|| {
-        let value = env::var_os("DROWSE_STEER");
-        let (steering, complaint) = steering_from(value.as_deref().map(|value| value.to_string_lossy()));
-        if let Some(complaint) = complaint {
-            say(format_args!("drowse: {complaint}"));
-        }
-        steering
-    })
+    *ANSWER.get_or_init(|| read("DROWSE_STEER", steering_from))
 }
 
 /// The steering for this value of the variable, and what there is to complain about it.
-fn steering_from(value: Option<impl AsRef<str>>) -> (Steering, Option<String>) {
-    match value.as_ref().map(|value| value.as_ref().trim()) {
+fn steering_from(value: Option<&str>) -> (Steering, Option<String>) {
+    match value.map(str::trim) {
         None | Some("") => (Steering::Auto, None),
         Some("0") => (Steering::Never, None),
         Some("1") => (Steering::Always, None),
@@ -77,44 +75,46 @@ fn steering_from(value: Option<impl AsRef<str>>) -> (Steering, Option<String>) {
 /// How the workers of a pool sleep that did not say.
 pub(super) fn default_sleep_protocol() -> SleepProtocol {
     static ANSWER: OnceLock<SleepProtocol> = OnceLock::new();
-    *ANSWER.get_or_init(|| {
-        let value = env::var_os("DROWSE_SLEEP");
-        let (protocol, complaint) = protocol_from(value.as_deref().map(|value| value.to_string_lossy()));
-        if let Some(complaint) = complaint {
-            say(format_args!("drowse: {complaint}"));
-        }
-        protocol
-    })
+    *ANSWER.get_or_init(|| read("DROWSE_SLEEP", protocol_from))
 }
 
 /// The protocol for this value of the variable, and what there is to complain about it.
-fn protocol_from(value: Option<impl AsRef<str>>) -> (SleepProtocol, Option<String>) {
+fn protocol_from(value: Option<&str>) -> (SleepProtocol, Option<String>) {
     let default = SleepProtocol::default();
-    match value.map(|value| value.as_ref().parse()) {
-        None => (default, None),
-        Some(Ok(protocol)) => (protocol, None),
-        Some(Err(unknown)) => (default, Some(format!("DROWSE_SLEEP: {unknown}; using {default}"))),
+    let Some(value) = value.filter(is_set) else { return (default, None) };
+    // Names are in lower case; the second look is for the sake of what it says, which quotes the
+    // user.
+    match value.to_ascii_lowercase().parse().or_else(|_| value.parse()) {
+        Ok(protocol) => (protocol, None),
+        Err(unknown) => (default, Some(format!("DROWSE_SLEEP: {unknown}; using {default}"))),
     }
+}
+
+/// An empty variable counts as not set: scripts and container files clear variables that way.
+fn is_set(value: &&str) -> bool {
+    !value.trim().is_empty()
 }
 
 /// The number of threads for this value of the variable, and what there is to complain about it.
 ///
-/// `rayons` is what rayon's own variables say, `cores` what the process may run at once.
+/// `rayons` is what rayon's own variables say, `cores` what the process may run at once, asked only if
+/// it matters.
 fn threads_from(
-    value: Option<impl AsRef<str>>,
+    value: Option<&str>,
     rayons: Option<usize>,
-    cores: usize,
+    cores: impl Fn() -> usize,
 ) -> (usize, Option<String>) {
-    let fallback = rayons.unwrap_or(cores);
-    let Some(value) = value else { return (fallback, None) };
-    match value.as_ref().trim().parse::<usize>() {
+    let fallback = || rayons.unwrap_or_else(&cores);
+    let Some(value) = value.filter(is_set) else { return (fallback(), None) };
+    match value.trim().parse::<usize>() {
         // Zero means: as many as there are cores.
-        Ok(0) => (cores, None),
+        Ok(0) => (cores(), None),
         Ok(threads) if threads <= max_num_threads() => (threads, None),
         _ => {
+            let fallback = fallback();
             let complaint = format!(
                 "DROWSE_NUM_THREADS={:?} is not a number of threads up to {}; using {fallback}, {}",
-                value.as_ref(),
+                value,
                 max_num_threads(),
                 if rayons.is_some() {
                     "as rayon's variable says"
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn steers_never_always_or_as_it_sees_fit() {
-        assert_eq!(steering_from(None::<&str>), (Steering::Auto, None));
+        assert_eq!(steering_from(None), (Steering::Auto, None));
         assert_eq!(steering_from(Some("")), (Steering::Auto, None));
         assert_eq!(steering_from(Some(" 0 ")), (Steering::Never, None));
         assert_eq!(steering_from(Some("1")), (Steering::Always, None));
@@ -154,19 +154,31 @@ mod tests {
 
     #[test]
     fn takes_a_protocol_by_name() {
-        assert_eq!(protocol_from(None::<&str>), (SleepProtocol::default(), None));
+        assert_eq!(protocol_from(None), (SleepProtocol::default(), None));
         assert_eq!(protocol_from(Some(" sleepy ")), (SleepProtocol::Sleepy, None));
         assert_eq!(protocol_from(Some("counters")), (SleepProtocol::Counters(Default::default()), None));
+        assert_eq!(protocol_from(Some("JEC")), (SleepProtocol::Jec, None));
+        assert_eq!(protocol_from(Some("Sleepy")), (SleepProtocol::Sleepy, None));
+    }
+
+    #[test]
+    fn an_empty_variable_counts_as_not_set() {
+        for empty in ["", " "] {
+            assert_eq!(protocol_from(Some(empty)), (SleepProtocol::default(), None));
+            assert_eq!(threads_from(Some(empty), None, || 4), (4, None));
+            assert_eq!(threads_from(Some(empty), Some(3), || 4), (3, None));
+        }
     }
 
     #[test]
     fn complains_about_a_protocol_that_is_none_and_lists_them() {
-        for bad in ["", "Sleepy", "snooze"] {
+        for bad in ["Snooze", "jec-", "0"] {
             let (protocol, complaint) = protocol_from(Some(bad));
             assert_eq!(protocol, SleepProtocol::default());
             let complaint = complaint.expect(bad);
             assert!(
-                complaint.contains("DROWSE_SLEEP") && complaint.contains("sleepy, counters, jec"),
+                complaint.contains(&format!("DROWSE_SLEEP: {bad:?}"))
+                    && complaint.contains("sleepy, counters, jec"),
                 "{complaint}"
             );
         }
@@ -174,17 +186,17 @@ mod tests {
 
     #[test]
     fn takes_a_number_zero_or_nothing() {
-        assert_eq!(threads_from(Some("7"), Some(3), 4), (7, None));
-        assert_eq!(threads_from(Some(" 7 "), None, 4), (7, None));
-        assert_eq!(threads_from(Some("0"), Some(3), 4), (4, None));
-        assert_eq!(threads_from(None::<&str>, None, 4), (4, None));
-        assert_eq!(threads_from(None::<&str>, Some(3), 4), (3, None));
+        assert_eq!(threads_from(Some("7"), Some(3), || 4), (7, None));
+        assert_eq!(threads_from(Some(" 7 "), None, || 4), (7, None));
+        assert_eq!(threads_from(Some("0"), Some(3), || 4), (4, None));
+        assert_eq!(threads_from(None, None, || 4), (4, None));
+        assert_eq!(threads_from(None, Some(3), || 4), (3, None));
     }
 
     #[test]
     fn complains_about_anything_else_and_says_what_it_uses() {
-        for bad in ["", "many", "-1", "3.5", "100000", "99999999999999999999999"] {
-            let (threads, complaint) = threads_from(Some(bad), None, 4);
+        for bad in ["many", "-1", "3.5", "100000", "99999999999999999999999"] {
+            let (threads, complaint) = threads_from(Some(bad), None, || 4);
             assert_eq!(threads, 4);
             let complaint = complaint.expect(bad);
             assert!(complaint.contains("DROWSE_NUM_THREADS") && complaint.contains("using 4"), "{complaint}");

@@ -38,6 +38,14 @@ impl ThreadPool {
     /// *another* pool goes on running jobs of its own pool until the closure is done: mind thread-locals and locks, as with
     /// [`join`](crate::join#blocking).
     ///
+    /// # From pool to pool
+    ///
+    /// The jobs that such a worker runs meanwhile start on top of the one that waits, on the same
+    /// stack. If they install into the other pool too, or the other pool's jobs install back into
+    /// this one, the calls nest without bound, until the jobs or the stack come to an end: some
+    /// thousand jobs are enough. Enter the other pool once, around all that is to be done there,
+    /// rather than in each job; or [`spawn`](Self::spawn) into it, which does not wait.
+    ///
     /// # Panics
     ///
     /// If the closure does, with its payload.

@@ -6,6 +6,7 @@
 //! Slices of one row must nest, and an arrow's end is shown only where there is a slice. So what a worker does at one moment is a short slice, its
 //! states are one row, and the jobs that it runs, which go on while it searches for others, are another.
 
+use super::names::{Names, escaped};
 use super::{TraceEvent, TraceRecord};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -27,8 +28,8 @@ struct Open {
     name: &'static str,
 }
 
-pub(super) fn to_json(records: &[TraceRecord]) -> String {
-    let mut out = Writer::new();
+pub(super) fn to_json(records: &[TraceRecord], names: &Names) -> String {
+    let mut out = Writer::new(names);
     let mut states: BTreeMap<usize, Open> = BTreeMap::new();
     let mut jobs: BTreeMap<usize, Vec<Duration>> = BTreeMap::new();
     // Who was woken, and has not yet said so: the arrow's tail.
@@ -104,14 +105,15 @@ fn state_after(what: TraceEvent) -> Option<&'static str> {
     }
 }
 
-struct Writer {
+struct Writer<'a> {
     json: String,
+    names: &'a Names,
     named: Vec<usize>,
 }
 
-impl Writer {
-    fn new() -> Self {
-        Self { json: String::from("{\"traceEvents\":["), named: Vec::new() }
+impl<'a> Writer<'a> {
+    fn new(names: &'a Names) -> Self {
+        Self { json: String::from("{\"traceEvents\":["), names, named: Vec::new() }
     }
 
     fn event(&mut self, fields: std::fmt::Arguments<'_>) {
@@ -130,9 +132,10 @@ impl Writer {
         self.named.push(row);
         let name = match row {
             OUTSIDE => "outside".to_owned(),
-            JOBS.. => format!("worker {}: jobs", row - JOBS - 1),
-            _ => format!("worker {}", row - 1),
+            JOBS.. => self.names.get(row - JOBS - 1) + ": jobs",
+            _ => self.names.get(row - 1),
         };
+        let name = escaped(&name);
         self.event(format_args!(
             r#""ph":"M","name":"thread_name","pid":1,"tid":{row},"args":{{"name":"{name}"}}"#
         ));

@@ -1,11 +1,13 @@
 //! What the workers did, step by step: off unless asked for, and never on the hot path.
 
 mod chrome;
+mod names;
 mod ring;
 
 use crate::engine::WorkerThread;
 use drowse_sleep::{Observer, Reason};
 use drowse_sync::{Arc, CachePadded, Mutex, Stopwatch};
+use names::Names;
 use ring::Ring;
 use std::fmt;
 use std::time::Duration;
@@ -36,6 +38,7 @@ pub struct Trace {
 struct Shared {
     clock: Stopwatch,
     capacity: usize,
+    names: Names,
     /// There once a pool has taken the trace.
     recorder: Mutex<Option<Recorder>>,
 }
@@ -142,7 +145,8 @@ impl Trace {
     /// ```
     pub fn with_capacity(events: usize) -> Self {
         let (clock, capacity) = (Stopwatch::start(), events.max(1));
-        Self { shared: Arc::new(Shared { clock, capacity, recorder: Mutex::new(None) }) }
+        let (names, recorder) = (Names::new(), Mutex::new(None));
+        Self { shared: Arc::new(Shared { clock, capacity, names, recorder }) }
     }
 
     /// Takes out what was recorded so far, in the order of time.
@@ -168,18 +172,38 @@ impl Trace {
         self.rings().iter().map(|ring| ring.lock().lost()).sum()
     }
 
-    /// Events as a file in Chrome's trace format, which [Perfetto](https://ui.perfetto.dev) and `chrome://tracing` show: a row a worker,
-    /// coloured by state, with arrows for wake-ups and steals.
+    /// Events as a file in Chrome's trace format, which [Perfetto](https://ui.perfetto.dev) and
+    /// `chrome://tracing` show: a row a worker, under its [name](Self::worker_name) and coloured by
+    /// state, with arrows for wake-ups and steals.
     ///
     /// ```
     /// let trace = drowse::Trace::new();
-    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).trace(&trace).build().unwrap();
+    /// let builder = drowse::ThreadPoolBuilder::new().num_threads(2).thread_name(|i| format!("dozer {i}"));
+    /// let pool = builder.trace(&trace).build().unwrap();
     /// pool.install(|| ());
-    /// let json = drowse::Trace::to_chrome_json(&trace.drain());
+    /// let json = trace.to_chrome_json(&trace.drain());
     /// assert!(json.starts_with("{\"traceEvents\":["));
+    /// assert!(json.contains("\"dozer 0\"") || json.contains("\"dozer 1\""));
     /// ```
-    pub fn to_chrome_json(records: &[TraceRecord]) -> String {
-        chrome::to_json(records)
+    pub fn to_chrome_json(&self, records: &[TraceRecord]) -> String {
+        chrome::to_json(records, &self.shared.names)
+    }
+
+    /// What a worker of the pool is called: the name that
+    /// [`ThreadPoolBuilder::thread_name`](crate::ThreadPoolBuilder::thread_name) gave it, or else
+    /// its number.
+    ///
+    /// ```
+    /// let trace = drowse::Trace::new();
+    /// assert_eq!(trace.worker_name(3), "worker 3");
+    /// ```
+    pub fn worker_name(&self, worker: usize) -> String {
+        self.shared.names.get(worker)
+    }
+
+    /// Notes the name that a worker was given.
+    pub(crate) fn set_worker_name(&self, worker: usize, name: &str) {
+        self.shared.names.set(worker, name);
     }
 
     /// Makes room for the workers of a pool. `None` if there is one already.
@@ -196,6 +220,7 @@ impl Trace {
     /// There is no such pool after all. What its workers have recorded, or still do, is dropped.
     pub(crate) fn detach(&self) {
         *self.shared.recorder.lock() = None;
+        self.shared.names.clear();
     }
 
     fn rings(&self) -> Arc<[CachePadded<Mutex<Ring>>]> {

@@ -74,6 +74,9 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             handlers: self.handlers,
             spawn: &mut |parts| {
                 let name = thread_name.as_mut().map(|name| name(parts.index));
+                if let (Some(name), Some(tracing)) = (&name, &tracing) {
+                    tracing.name(parts.index, name);
+                }
                 spawner.spawn(ThreadBuilder::new(name, stack_size, parts))
             },
         };
@@ -97,6 +100,12 @@ impl Tracing {
         match trace.attach(num_threads) {
             Some(recorder) => Ok(Self { trace: Some(trace), recorder }),
             None => Err(ThreadPoolBuildError::new(BuildErrorKind::TraceInUse)),
+        }
+    }
+
+    fn name(&self, worker: usize, name: &str) {
+        if let Some(trace) = &self.trace {
+            trace.set_worker_name(worker, name);
         }
     }
 

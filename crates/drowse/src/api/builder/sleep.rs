@@ -82,6 +82,13 @@ impl<S> ThreadPoolBuilder<S> {
     /// let that one break the deadlock. What it may do is [`spawn`](crate::ThreadPool::spawn) into its own pool. The thread counts as no
     /// worker meanwhile. A panic of the handler goes to the [panic handler](Self::panic_handler), which then runs under the same rules.
     ///
+    /// **An alarm is a question, not a proof.** Marks that are dropped by the blocked worker
+    /// itself, marks round the locks of std, and help that comes from outside raise false alarms
+    /// even in correct programs, and workers that block without a mark keep true ones from coming:
+    /// see [what marks can and cannot do](crate::mark_blocked#what-marks-can-and-cannot-do). Have
+    /// the handler note what it is told, and let a thread outside look again after a while; do not
+    /// abort on the first alarm.
+    ///
     /// Only the workers of this pool are counted. If a thread outside, or a worker of another pool, is about to give this one work or to
     /// unblock somebody, that does not keep the alarm from being raised. A thread that was [taken over](Self::use_current_thread) counts as
     /// active whenever it does not sleep in drowse.

@@ -1,0 +1,65 @@
+//! What the rows of a trace are called.
+
+use drowse_sync::Mutex;
+use std::collections::BTreeMap;
+
+/// The names that were given to workers.
+#[derive(Debug)]
+pub(super) struct Names(Mutex<BTreeMap<usize, String>>);
+
+impl Names {
+    /// No worker has a name yet.
+    pub(super) fn new() -> Self {
+        Self(Mutex::new(BTreeMap::new()))
+    }
+
+    /// Notes how a worker is called.
+    pub(super) fn set(&self, worker: usize, name: &str) {
+        self.0.lock().insert(worker, name.to_owned());
+    }
+
+    /// Forgets them.
+    pub(super) fn clear(&self) {
+        self.0.lock().clear();
+    }
+
+    /// The name that the worker was given, or else its number.
+    pub(super) fn get(&self, worker: usize) -> String {
+        self.0.lock().get(&worker).cloned().unwrap_or_else(|| format!("worker {worker}"))
+    }
+}
+
+/// A text as it stands between the quotes of a JSON string.
+pub(super) fn escaped(text: &str) -> String {
+    let mut json = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => json.extend(['\\', c]),
+            c if c.is_control() => json += &format!("\\u{:04x}", u32::from(c)),
+            c => json.push(c),
+        }
+    }
+    json
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_without_a_name_goes_by_its_number() {
+        let names = Names::new();
+        assert_eq!(names.get(3), "worker 3");
+        names.set(3, "dozer");
+        assert_eq!(names.get(3), "dozer");
+        names.clear();
+        assert_eq!(names.get(3), "worker 3");
+    }
+
+    #[test]
+    fn any_text_fits_into_json() {
+        assert_eq!(escaped("plain ü"), "plain ü");
+        assert_eq!(escaped("a \"b\" \\ c"), r#"a \"b\" \\ c"#);
+        assert_eq!(escaped("line\nnext\u{7f}"), r"line\u000anext\u007f");
+    }
+}
