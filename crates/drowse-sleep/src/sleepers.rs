@@ -145,7 +145,8 @@ impl Sleepers {
         let bed = &self.beds[worker];
         if grip == Grip::Hold {
             // ORDERING: release pairs with the sleeper's acquire in `sleep`: it sees what was done to it meanwhile.
-            bed.store(AWAKE, Ordering::Release);
+            let relaxed = mutant::active("sleepers/let-go-relaxed");
+            bed.store(AWAKE, if relaxed { Ordering::Relaxed } else { Ordering::Release });
         }
         if !mutant::active("sleepers/no-wake") {
             bed.wake();

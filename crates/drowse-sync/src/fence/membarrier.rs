@@ -193,16 +193,20 @@ fn tell_system(from: u32) {
     let _ = STATE.compare_exchange(from, to, Ordering::Release, Ordering::Relaxed);
 }
 
-/// Whether the process has no other thread, so that the system need not wait for any. False if it cannot be told.
+/// Whether the process has no other thread, so that the system need not wait for any. False if it cannot be told
+/// cheaply: to look into `/proc` takes as long as to start a thread.
 fn is_only_thread() -> bool {
-    let mut status = std::mem::MaybeUninit::<libc::stat>::uninit();
-    // SAFETY: a path that ends in a null, and room for the answer, which is read only if it came.
-    let links = unsafe {
-        let answered = libc::stat(c"/proc/self/task".as_ptr(), status.as_mut_ptr()) == 0;
-        answered.then(|| status.assume_init_ref().st_nlink)
-    };
-    // The directory has one entry for each thread; itself and its parent count too.
-    links == Some(3)
+    #[cfg(all(target_env = "gnu", not(target_feature = "crt-static")))]
+    {
+        // SAFETY: a name that ends in a null. What has this name, in a C library that has it, is a byte that is not
+        // zero as long as the process has had but one thread, and that lives as long as the process.
+        unsafe {
+            let only = libc::dlsym(libc::RTLD_DEFAULT, c"__libc_single_threaded".as_ptr());
+            !only.is_null() && only.cast::<u8>().read_volatile() != 0
+        }
+    }
+    #[cfg(not(all(target_env = "gnu", not(target_feature = "crt-static"))))]
+    false
 }
 
 /// Asks the system.

@@ -31,6 +31,12 @@ pub(crate) struct Activity {
 }
 
 impl Task {
+    /// Its number.
+    pub(crate) fn id(&self) -> libc::pid_t {
+        let name = self.0.file_name().and_then(|name| name.to_str());
+        name.and_then(|name| name.parse().ok()).expect("a thread has a number")
+    }
+
     /// Whether it is blocked.
     pub(crate) fn is_asleep(&self) -> bool {
         // The state follows the name, which is in brackets and may itself hold brackets.

@@ -68,6 +68,20 @@ pub(super) const MUTANTS: &[Mutant] = &[
         removes: "the slow way of an owner that comes back and gets no light fences any more",
     },
     Mutant {
+        name: "sleepers/no-hold",
+        backend: Backend::Loom,
+        binary: "loom_placement",
+        model: "a_sleeper_arrives_when_it_was_let_go_and_not_before",
+        removes: "the grip on a sleeper that is sent elsewhere",
+    },
+    Mutant {
+        name: "sleepers/let-go-relaxed",
+        backend: Backend::Loom,
+        binary: "loom_placement",
+        model: "a_sleeper_arrives_when_it_was_let_go_and_not_before",
+        removes: "the release with which a sleeper that was held is let go",
+    },
+    Mutant {
         name: "wait-word/wake-unlocked",
         backend: Backend::Loom,
         binary: "loom_block",
