@@ -1,6 +1,6 @@
 //! What to run: which cells, how often, how long.
 
-use crate::contender;
+use crate::contender::{self, DrowseUnsteered, Pool};
 use crate::runner::external;
 use crate::workload::{self, Spec};
 use std::time::Duration;
@@ -178,7 +178,10 @@ impl Selection {
         for spec in workload::ALL.iter().filter(chosen) {
             let widths = if self.threads.is_empty() { widths(spec) } else { self.threads.clone() };
             for threads in widths {
-                places.extend(contenders.iter().map(|&contender| Place {
+                let here = |contender: &&&str| {
+                    spec.places || !self.contenders.is_empty() || **contender != DrowseUnsteered::NAME
+                };
+                places.extend(contenders.iter().filter(here).map(|&contender| Place {
                     workload: spec.name.to_owned(),
                     contender: contender.to_owned(),
                     threads,
@@ -248,6 +251,16 @@ mod tests {
             assert_eq!(has(&plan, &name), protocol != default, "{name}");
             assert!(has(&Plan::quick(&only("fib", &name), 2), &name), "{name}");
         }
+    }
+
+    #[test]
+    fn what_the_system_does_by_itself_is_measured_where_that_matters() {
+        let plan = Plan::full(&Selection::default(), 2);
+        let unsteered: Vec<_> =
+            plan.places.iter().filter(|place| place.contender == DrowseUnsteered::NAME).collect();
+        assert!(unsteered.iter().any(|place| place.workload == "heavy_pair"));
+        assert!(unsteered.iter().all(|place| place.workload != "fib"));
+        assert_eq!(Plan::quick(&only("fib", DrowseUnsteered::NAME), 2).places.len(), 1, "asked for");
     }
 
     #[test]

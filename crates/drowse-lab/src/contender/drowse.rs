@@ -1,7 +1,7 @@
-//! drowse, on each of its sleep protocols.
+//! drowse, on each of its sleep protocols, and without its hand in where workers begin.
 
 use super::{Fork, Job, Pool, Reason};
-use drowse::{Counters, SleepProtocol, ThreadPool, ThreadPoolBuilder, Trace};
+use drowse::{Counters, SleepProtocol, Steering, ThreadPool, ThreadPoolBuilder, Trace};
 
 /// Forks with `drowse::join`.
 #[derive(Debug)]
@@ -20,9 +20,8 @@ impl Fork for DrowseFork {
     }
 }
 
-fn build(threads: usize, protocol: SleepProtocol) -> Result<ThreadPool, Reason> {
-    let builder = ThreadPoolBuilder::new().num_threads(threads).sleep_protocol(protocol);
-    builder.build().map_err(|_| "its threads could not be started")
+fn build(threads: usize, builder: ThreadPoolBuilder) -> Result<ThreadPool, Reason> {
+    builder.num_threads(threads).build().map_err(|_| "its threads could not be started")
 }
 
 /// The contender of the default sleep protocol once more, by that protocol's name. A plan leaves it
@@ -31,8 +30,12 @@ pub fn is_the_default_by_name(contender: &str) -> bool {
     contender.strip_prefix("drowse-") == Some(SleepProtocol::default().name())
 }
 
-macro_rules! on_protocol {
-    ($(#[$doc:meta])* $name:ident, $text:literal, $about:literal, $protocol:expr) => {
+fn on(protocol: SleepProtocol) -> ThreadPoolBuilder {
+    ThreadPoolBuilder::new().sleep_protocol(protocol)
+}
+
+macro_rules! drowse_with {
+    ($(#[$doc:meta])* $name:ident, $text:literal, $about:literal, $builder:expr) => {
         $(#[$doc])*
         #[derive(Debug)]
         pub struct $name(ThreadPool);
@@ -51,7 +54,7 @@ macro_rules! on_protocol {
             }
 
             fn new(threads: usize) -> Result<Self, Reason> {
-                build(threads, $protocol).map(Self)
+                build(threads, $builder).map(Self)
             }
 
             fn run<R: Send>(&self, f: impl FnOnce(&mut DrowseFork) -> R + Send) -> R {
@@ -66,33 +69,40 @@ macro_rules! on_protocol {
     };
 }
 
-on_protocol!(
+drowse_with!(
     /// On the default protocol, whichever that is.
     Drowse,
     "drowse",
     "drowse on its default sleep protocol",
-    SleepProtocol::default()
+    on(SleepProtocol::default())
 );
-on_protocol!(
+drowse_with!(
+    /// On the default protocol, with workers that the system places as it likes.
+    DrowseUnsteered,
+    "drowse-unsteered",
+    "drowse with woken workers left to the system, wherever it puts them",
+    on(SleepProtocol::default()).steering(Steering::Never)
+);
+drowse_with!(
     /// On jec.
     DrowseJec,
     "drowse-jec",
     "drowse on the sleep protocol jec",
-    SleepProtocol::Jec
+    on(SleepProtocol::Jec)
 );
-on_protocol!(
+drowse_with!(
     /// On counters.
     DrowseCounters,
     "drowse-counters",
     "drowse on the sleep protocol counters",
-    SleepProtocol::Counters(Counters::default())
+    on(SleepProtocol::Counters(Counters::default()))
 );
-on_protocol!(
+drowse_with!(
     /// On sleepy.
     DrowseSleepy,
     "drowse-sleepy",
     "drowse on the sleep protocol sleepy, which wakes everybody",
-    SleepProtocol::Sleepy
+    on(SleepProtocol::Sleepy)
 );
 
 /// A pool that is being traced. Not a contender: for pictures.

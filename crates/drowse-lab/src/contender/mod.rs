@@ -15,7 +15,8 @@ mod threads;
 pub use bare::Bare;
 pub use channel::Channel;
 pub use chili::Chili;
-pub use drowse::{Drowse, DrowseCounters, DrowseJec, DrowseSleepy, DrowseTraced, is_the_default_by_name};
+pub use drowse::is_the_default_by_name;
+pub use drowse::{Drowse, DrowseCounters, DrowseJec, DrowseSleepy, DrowseTraced, DrowseUnsteered};
 pub use forte::Forte;
 pub use rayon::{Rayon, RayonOnDrowse};
 pub use serial::Serial;
@@ -129,6 +130,7 @@ contenders![
     Serial,
     Bare,
     Drowse,
+    DrowseUnsteered,
     DrowseJec,
     DrowseCounters,
     DrowseSleepy,

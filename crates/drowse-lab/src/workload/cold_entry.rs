@@ -16,6 +16,7 @@ impl Workload for ColdEntry {
     const NAME: &'static str = "cold_entry";
     const ABOUT: &'static str =
         "from outside, into a pool that sleeps: nothing, and a loop over 16 items of 0.3 µs; there and back";
+    const PLACES: bool = true;
     const MEASURES: &'static [MeasureSpec] = &[
         MeasureSpec::less("empty", "time to run nothing", "us"),
         MeasureSpec::less("loop", "time of the loop", "us"),

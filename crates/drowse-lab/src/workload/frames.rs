@@ -21,6 +21,7 @@ impl Workload for Frames {
     const NAME: &'static str = "frames";
     const ABOUT: &'static str =
         "60 times a second a parallel loop of 1 ms of work: CPU time spent, over that of the work alone";
+    const PLACES: bool = true;
     const MEASURES: &'static [MeasureSpec] =
         &[MeasureSpec::less("cpu", "CPU time over that of the work alone", "x")];
     const WIDTHS: &'static [usize] = &[32];

@@ -13,6 +13,7 @@ impl Workload for HeavyPair {
     const NAME: &'static str = "heavy_pair";
     const ABOUT: &'static str =
         "one join of two halves of 5 ms, which fork no further: how much faster than one after the other";
+    const PLACES: bool = true;
     const MEASURES: &'static [MeasureSpec] = &[
         MeasureSpec::more("outside", "speed-up over plain calls, entering the pool included", "x"),
         MeasureSpec::more("inside", "speed-up over plain calls, of the join alone", "x"),

@@ -1,8 +1,9 @@
 //! From a fork to its other half's start on another thread.
 
 use super::parts::{let_sleep, warm_up};
-use super::{MeasureSpec, Samples, Workload, samples};
+use super::{MeasureSpec, Samples, Workload};
 use crate::contender::{Fork, Pool, Reason};
+use crate::host::current_cpu;
 use crate::measure::{Budget, Work};
 use std::sync::OnceLock;
 use std::thread::{self, ThreadId};
@@ -19,8 +20,11 @@ impl Workload for InsideWake {
     const NAME: &'static str = "inside_wake";
     const ABOUT: &'static str =
         "one thread forks while the others sleep: until another has started the other half, 1 ms at most";
-    const MEASURES: &'static [MeasureSpec] =
-        &[MeasureSpec::less("start", "time from the fork to the other half's start (1 ms if later)", "us")];
+    const PLACES: bool = true;
+    const MEASURES: &'static [MeasureSpec] = &[
+        MeasureSpec::less("start", "time from the fork to the other half's start (1 ms if later)", "us"),
+        MeasureSpec::more("elsewhere", "forks whose other half began on another processor in that time", "%"),
+    ];
 
     fn can<P: Pool>() -> Result<(), Reason> {
         P::can_fork()?;
@@ -42,27 +46,44 @@ impl Workload for InsideWake {
                 until_start(fork, look)
             })
         });
-        let time = |start: Option<Duration>| start.unwrap_or(PATIENCE).as_secs_f64() * 1e6;
-        Ok(samples("start", rounds.into_iter().map(time).collect()))
+        let time = |start: &Option<Started>| start.map_or(PATIENCE, |start| start.after).as_secs_f64() * 1e6;
+        let elsewhere = |start: &Option<Started>| start.is_some_and(|start| start.elsewhere);
+        // A round by itself is all or nothing: a tenth of them together has a share.
+        let share = |tenth: &[Option<Started>]| {
+            100.0 * tenth.iter().filter(|start| elsewhere(start)).count() as f64 / tenth.len() as f64
+        };
+        Ok(Samples::from([
+            ("start".to_owned(), rounds.iter().map(time).collect()),
+            ("elsewhere".to_owned(), rounds.chunks((rounds.len() / 10).max(1)).map(share).collect()),
+        ]))
     }
 }
 
-/// When and on which thread a half started.
-type Start = OnceLock<(Duration, ThreadId)>;
+/// When, on which thread and on which processor a half started.
+type Start = OnceLock<(Duration, ThreadId, Option<usize>)>;
 
-/// How long it took until both halves had started on threads of their own. Nothing if the half that began gave up first.
+/// Both halves have started, on threads of their own.
+#[derive(Debug, Clone, Copy)]
+struct Started {
+    after: Duration,
+    /// On different processors, as far as is known.
+    elsewhere: bool,
+}
+
+/// When both halves had started on threads of their own. Nothing if the half that began gave up first.
 ///
 /// Which half a pool begins with is its own affair; the one that begins waits for the other.
-fn until_start<F: Fork>(fork: &mut F, look: Work) -> Option<Duration> {
+fn until_start<F: Fork>(fork: &mut F, look: Work) -> Option<Started> {
     let (starts, forked) = ([const { Start::new() }; 2], Instant::now());
     let half = |mine: &Start, other: &Start| {
-        _ = mine.set((forked.elapsed(), thread::current().id()));
+        _ = mine.set((forked.elapsed(), thread::current().id(), current_cpu()));
         while other.get().is_none() && forked.elapsed() < PATIENCE {
             look.run(1);
         }
     };
     let [a, b] = &starts;
     fork.join(|_| half(a, b), |_| half(b, a));
-    let ((a, on), (b, other)) = (*a.get()?, *b.get()?);
-    Some(a.max(b)).filter(|time| on != other && *time < PATIENCE)
+    let ((a, on, here), (b, other, there)) = (*a.get()?, *b.get()?);
+    let started = Started { after: a.max(b), elsewhere: here != there || here.is_none() };
+    Some(started).filter(|started| on != other && started.after < PATIENCE)
 }

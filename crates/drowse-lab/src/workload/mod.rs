@@ -100,6 +100,8 @@ pub trait Workload {
     const MEASURES: &'static [MeasureSpec];
     /// The widths of pool for which a comparison runs it, besides the number of processors.
     const WIDTHS: &'static [usize] = &[];
+    /// Whether it is about where woken threads begin: then it is also run with drowse's hand taken off that.
+    const PLACES: bool = false;
 
     /// Whether this contender can do it at all, which is known without a pool. Most workloads fork.
     ///
@@ -142,6 +144,8 @@ pub struct Spec {
     pub measures: &'static [MeasureSpec],
     /// See [`Workload::WIDTHS`].
     pub widths: &'static [usize],
+    /// See [`Workload::PLACES`].
+    pub places: bool,
 }
 
 /// Names each workload once. A new one is one word here.
@@ -153,6 +157,7 @@ macro_rules! workloads {
             about: <$workload as Workload>::ABOUT,
             measures: <$workload as Workload>::MEASURES,
             widths: <$workload as Workload>::WIDTHS,
+            places: <$workload as Workload>::PLACES,
         }),+];
 
         /// Calls the visitor with the workload of this name.

@@ -18,6 +18,7 @@ const ITEM: u64 = 2_500;
 impl Workload for RegionChain {
     const NAME: &'static str = "region_chain";
     const ABOUT: &'static str = "150 parallel loops of 20 µs of work, each entered from outside: how fast, beside entering once for all of them";
+    const PLACES: bool = true;
     const MEASURES: &'static [MeasureSpec] =
         &[MeasureSpec::more("speed", "speed, beside one entry round all", "%")];
 
