@@ -31,7 +31,8 @@ impl<'a> Headcount<'a> {
         let now = self.counts.sub_inactive();
         if now.sleeping() > 0 && now.awake_idle() == 0 {
             // We are active ourselves by now.
-            self.pass_the_baton(self.active(now) > 1, work_visible);
+            let ourselves = 1 + usize::from(mutant::active_in(self.protocol, "baton-miscounts"));
+            self.pass_the_baton(self.active(now) > ourselves, work_visible);
         }
     }
 
@@ -66,7 +67,8 @@ impl<'a> Headcount<'a> {
         // the counts show inactive must change them before it can post, and will see us there; what it pushed
         // before it became inactive we have acquired with them.
         if !mutant::active_in(self.protocol, "no-sleep-fence") {
-            self.fence_against_posts(self.active(now) > 0);
+            let overlooked = usize::from(mutant::active_in(self.protocol, "sleep-miscounts"));
+            self.fence_against_posts(self.active(now) > overlooked);
         }
         // WAKE: whoever posts from now on sees us counted and finds our bed made. What was posted before is in sight,
         // unless somebody has taken it.
