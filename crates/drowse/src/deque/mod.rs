@@ -53,7 +53,7 @@ mod stealer;
 
 use buffer::Buffer;
 use drowse_sync::atomic::{AtomicI64, AtomicPtr, Ordering};
-use drowse_sync::{Arc, CachePadded, Mutex, prepare_fences};
+use drowse_sync::{Arc, CachePadded, Mutex, mutant, prepare_fences};
 use std::ptr::NonNull;
 
 pub use owner::Owner;
@@ -133,7 +133,7 @@ impl<T> Shared<T> {
     /// Sets where the public part ends. Only with the lock held.
     fn set_split(&self, split: i64) {
         // ORDERING: release passes on to thieves, which acquire `split`, what the holder of the lock knows of the items below.
-        self.public.split.store(split, Ordering::Release);
+        self.public.split.store(split, mutant::weaken("deque/split-relaxed", Ordering::Release));
         if self.lopsided_fences {
             // ORDERING: relaxed; the owner is the one who reads it, and goes by the lock if in doubt.
             self.public.claim.store(split, Ordering::Relaxed);
