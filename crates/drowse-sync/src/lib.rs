@@ -23,6 +23,7 @@
 mod backend;
 mod cores;
 mod fence;
+mod lifetime;
 mod meter;
 pub mod mutant;
 mod padded;
@@ -33,6 +34,7 @@ mod wait_word;
 pub use backend::{Arc, Condvar, Mutex, MutexGuard, OnceLock, atomic, cell, hint, thread};
 pub use cores::{core_count, has_several_cores};
 pub use fence::{full_fence, heavy_fence, light_fence, prepare_fences};
+pub use lifetime::Lifetime;
 pub use meter::{Counter, Stopwatch};
 pub use padded::CachePadded;
 pub use queue::Queue;
