@@ -1,5 +1,5 @@
 //! Models of drowse's lock-free parts, and of the whole pool. Each has at least one mutant that it must catch: see
-//! `xtask/src/mutants/table.rs`, and `cargo xtask mutants`.
+//! `xtask/src/mutants/table`, and `cargo xtask mutants`.
 //!
 //! Under loom, which knows weak memory and tries every interleaving of two or three threads (of three, those with few
 //! preemptions; each model says which):
@@ -16,6 +16,7 @@
 //! | `loom_counter` | the jobs event counter of `jec` keeps sleepy workers awake when work came, and may come round |
 //! | `loom_deadlock` | the alarm is raised when one worker blocks and the other sleeps, in whichever order |
 //! | `loom_deque` | each item is taken once, and whole, by owner or thief, also while the deque grows |
+//! | `loom_engine` | the real engine wakes a worker, brings results and panics, leaves a latch alone once it is set, and ends |
 //!
 //! The models of sleep are made for each protocol: [`for_each_protocol`]. They also show that nobody is counted as searching or asleep
 //! when all is over.
@@ -113,7 +114,8 @@ pub trait Board {
     fn run(&self, worker: usize, job: Self::Job);
 }
 
-/// The loop of a worker that waits for a latch: what `WorkerThread::wait_until` does in the engine.
+/// The loop of a worker that waits for a latch: what `WorkerThread::wait_until` does in the engine,
+/// in short. `loom_engine` and the models under shuttle run the real one.
 pub fn wait_until<B: Board>(sleep: &Sleep, worker: usize, latch: &LatchWord, board: &B) {
     while !latch.probe() {
         let mut idle = sleep.start_looking(worker);

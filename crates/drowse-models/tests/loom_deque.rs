@@ -273,3 +273,45 @@ fn a_thief_that_finds_nothing_has_overlooked_nothing() {
         assert_all_taken(&items, [ours, theirs]);
     });
 }
+
+/// One thief publishes what the owner has put in the place of another item. The other thief has
+/// seen only that one, and takes what is there now: it has nothing to go by but the publication.
+#[test]
+fn a_thief_takes_what_another_has_published() {
+    with_preemptions(3, || {
+        let items = Items::new(2);
+        let (owner, stealer) = deque::new(2);
+        let stealer = Arc::new(stealer);
+        items.push(&owner, 0);
+        let thieves = [Stealer::steal, Stealer::steal_by_force].map(|steal| {
+            let (items, stealer) = (items.clone(), Arc::clone(&stealer));
+            thread::spawn(move || match steal(&stealer) {
+                Steal::Success(item) => Some(items.open(item)),
+                _ => None,
+            })
+        });
+        let first = pop(&owner, &items);
+        items.push(&owner, 1);
+        let stolen = thieves.map(|thief| thief.join().unwrap());
+        let rest = [pop(&owner, &items), pop(&owner, &items)];
+        assert_all_taken(&items, [first].into_iter().chain(stolen).chain(rest));
+    });
+}
+
+/// All that the thief has of the first item is what the owner wrote as it took the second one back.
+#[test]
+fn a_thief_sees_what_lies_below_what_was_popped() {
+    with_preemptions(3, || {
+        let items = Items::new(2);
+        let (owner, stealer) = deque::new(2);
+        let thief = thread::spawn({
+            let items = items.clone();
+            move || steal(&stealer, &items)
+        });
+        items.push(&owner, 0);
+        items.push(&owner, 1);
+        let popped = [pop(&owner, &items), pop(&owner, &items)];
+        let stolen = thief.join().unwrap();
+        assert_all_taken(&items, popped.into_iter().chain([stolen]));
+    });
+}

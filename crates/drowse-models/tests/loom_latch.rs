@@ -2,8 +2,8 @@
 #![cfg(drowse_loom)]
 
 use drowse_models::{
-    Board, MakeSleep, Parcel, assert_nobody_counted, every_interleaving, for_each_protocol, set_latch,
-    wait_until,
+    Board, MakeSleep, Parcel, assert_nobody_counted, every_interleaving, for_each_protocol, for_protocols,
+    set_latch, wait_until,
 };
 use drowse_sleep::{LatchWord, Reason, Sleep};
 use drowse_sync::{Arc, thread};
@@ -85,3 +85,5 @@ for_each_protocol!(
     a_set_wakes_the_owner_and_brings_the_result,
     nobody_touches_a_latch_that_its_owner_has_seen_set
 );
+
+for_protocols!([sleepy_at_once] a_set_wakes_the_owner_and_brings_the_result);

@@ -80,6 +80,21 @@ fn a_job_from_outside_wakes_a_pool_that_has_fallen_asleep(choose: Choose) {
     });
 }
 
+/// The second job wakes nobody if somebody searches: a worker, perhaps, which has just found the
+/// first one, and will wait in it for the second. It must pass the baton.
+fn a_job_waits_for_one_that_is_posted_after_it(choose: Choose) {
+    random_schedules(1_000, move || {
+        with_pool(choose, 2, |pool| {
+            let gate = Arc::new(Gate::new());
+            take_long();
+            for opens in [false, true] {
+                let gate = Arc::clone(&gate);
+                pool.spawn(move || if opens { gate.open() } else { gate.pass() });
+            }
+        });
+    });
+}
+
 fn a_scope_whose_jobs_spawn_more(choose: Choose) {
     random_schedules(1_000, move || {
         with_pool(choose, 4, |pool| {
@@ -216,6 +231,7 @@ for_each_protocol!(
     a_join_sleeps_until_its_stolen_half_is_done,
     a_scope_sleeps_until_its_jobs_are_done,
     a_job_from_outside_wakes_a_pool_that_has_fallen_asleep,
+    a_job_waits_for_one_that_is_posted_after_it,
     a_scope_whose_jobs_spawn_more,
     what_was_spawned_runs_although_the_pool_is_dropped,
     several_threads_install_at_once,

@@ -62,7 +62,7 @@ impl LatchWord {
     pub fn probe(&self) -> bool {
         // ORDERING: acquire pairs with the release in `set`. Relaxed would let the owner read a result
         // that is not there yet.
-        self.state.load(Ordering::Acquire) == SET
+        self.state.load(mutant::weaken("latch/probe-relaxed", Ordering::Acquire)) == SET
     }
 
     /// Owner: about to sleep on this latch. False if it is set already.
@@ -76,8 +76,7 @@ impl LatchWord {
     pub(crate) fn fall_asleep(&self) -> bool {
         // ORDERING: release pairs with the acquire in `set`: a setter that sees SLEEPING also sees the bed
         // made. Relaxed would let it find the bed of a worker that looks awake, and wake nobody.
-        let relaxed = mutant::active("latch/fall-asleep-relaxed");
-        self.step(SLEEPY, SLEEPING, if relaxed { Ordering::Relaxed } else { Ordering::Release })
+        self.step(SLEEPY, SLEEPING, mutant::weaken("latch/fall-asleep-relaxed", Ordering::Release))
     }
 
     /// Owner: awake again, for whatever reason.
@@ -101,7 +100,7 @@ impl LatchWord {
     #[inline]
     pub unsafe fn set(this: *const Self) -> bool {
         // ORDERING: release pairs with `probe`, acquire with `fall_asleep`; see the notes on the type.
-        let ordering = if mutant::active("latch/set-relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
+        let ordering = mutant::weaken("latch/set-relaxed", Ordering::AcqRel);
         // SAFETY: the caller keeps the latch alive until this one access has happened.
         let old = unsafe { (*this).state.swap(SET, ordering) };
         if mutant::active("latch/set-touches-after") {

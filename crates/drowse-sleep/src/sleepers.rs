@@ -133,7 +133,8 @@ impl Sleepers {
                 COMMITTING => (COMMITTING, Claim::Stopped),
                 _ => return Claim::Awake,
             };
-            // ORDERING: release pairs with the sleeper's acquire in `sleep` or `commit`.
+            // ORDERING: release pairs with the sleeper's acquire in `sleep` or `commit`: its next
+            // search sees the news. Belt and braces: if not, the look after its next fence does.
             if bed.replace(seen, AWAKE, Ordering::Release) {
                 return claim;
             }

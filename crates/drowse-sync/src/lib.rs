@@ -24,6 +24,7 @@ mod backend;
 mod cores;
 mod cpu;
 mod fence;
+mod lifetime;
 mod meter;
 pub mod mutant;
 mod padded;
@@ -37,6 +38,7 @@ pub use backend::{Arc, Condvar, Mutex, MutexGuard, OnceLock, atomic, cell, hint,
 pub use cores::{core_count, has_several_cores};
 pub use cpu::{CpuMask, ThreadId, current_cpu};
 pub use fence::{LightFences, full_fence, heavy_fence, light_fence, want_light_fences};
+pub use lifetime::Lifetime;
 pub use meter::{Counter, Stopwatch};
 pub use padded::CachePadded;
 pub use queue::Queue;

@@ -1,6 +1,7 @@
 //! A word that a thread can sleep on.
 
 use crate::atomic::{AtomicU32, Ordering};
+use crate::mutant;
 
 /// A `u32` that one thread can sleep on until it changes.
 ///
@@ -64,7 +65,8 @@ impl WaitWord {
     pub fn replace(&self, current: u32, new: u32, ordering: Ordering) -> bool {
         // ORDERING: the caller's for success. A failure acquires: who finds the word changed by another
         // thread may go on to look for what that thread published.
-        self.word.compare_exchange(current, new, ordering, Ordering::Acquire).is_ok()
+        let failure = mutant::weaken("wait-word/replace-relaxed", Ordering::Acquire);
+        self.word.compare_exchange(current, new, ordering, failure).is_ok()
     }
 
     /// Sleeps as long as the word holds `value`. Never returns early.
@@ -80,6 +82,12 @@ impl WaitWord {
     }
 }
 
+/// Whether the word holds `value`, to one who sleeps as long as it does.
+fn holds(word: &AtomicU32, value: u32) -> bool {
+    // ORDERING: acquire pairs with the waker's release: what it wrote before is seen after.
+    word.load(mutant::weaken("wait-word/wait-relaxed", Ordering::Acquire)) == value
+}
+
 #[cfg(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle))))]
 use futex::Bed;
 #[cfg(not(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle)))))]
@@ -87,7 +95,7 @@ use locked::Bed;
 
 #[cfg(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle))))]
 mod futex {
-    use super::{AtomicU32, Ordering};
+    use super::{AtomicU32, holds};
     use std::ptr;
 
     /// The kernel keeps the sleepers.
@@ -100,8 +108,7 @@ mod futex {
         }
 
         pub(super) fn sleep_while(&self, word: &AtomicU32, value: u32) {
-            // ORDERING: acquire pairs with the waker's release: what it wrote before is seen after.
-            while word.load(Ordering::Acquire) == value {
+            while holds(word, value) {
                 // SAFETY: `word` is a live, aligned four-byte location for the length of the call, and
                 // FUTEX_WAIT only reads it. A null timeout means none. Errors (the value differs, a
                 // signal came) need no handling: the loop looks again.
@@ -133,7 +140,7 @@ mod futex {
 
 #[cfg(not(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle)))))]
 mod locked {
-    use super::{AtomicU32, Ordering};
+    use super::{AtomicU32, holds};
     use crate::{Condvar, Mutex, mutant};
 
     /// What a futex does, in user space.
@@ -150,8 +157,7 @@ mod locked {
 
         pub(super) fn sleep_while(&self, word: &AtomicU32, value: u32) {
             let mut guard = self.lock.lock();
-            // ORDERING: acquire pairs with the waker's release: what it wrote before is seen after.
-            while word.load(Ordering::Acquire) == value {
+            while holds(word, value) {
                 guard = self.changed.wait(guard);
             }
         }

@@ -92,8 +92,10 @@ impl Snapshot {
 
 impl Counts<'_> {
     pub(crate) fn load(&self) -> Snapshot {
-        // ORDERING: acquire pairs with the release of `try_add_sleeping`: whoever sees a sleeper counted
-        // finds its bed made. (Between a post and a sleeper the fences see to that as well; here it costs nothing.)
+        // ORDERING: acquire pairs with the release of `try_add_sleeping`: whoever sees a sleeper
+        // counted finds its bed made. Belt and braces: a post that sees the count and not the bed
+        // has executed its fence before the sleeper did, and the sleeper's last look shows it the
+        // job.
         Snapshot(self.word.load(Ordering::Acquire))
     }
 
@@ -101,8 +103,7 @@ impl Counts<'_> {
     pub(crate) fn add_inactive(&self) {
         // ORDERING: release pairs with the acquire of whoever finds us inactive in `try_add_sleeping` or `sub_inactive`, and
         // therefore does without a heavy fence: it sees what we pushed before.
-        let relaxed = mutant::active_in(self.protocol, "inactive-relaxed");
-        let ordering = if relaxed { Ordering::Relaxed } else { Ordering::Release };
+        let ordering = mutant::weaken_in(self.protocol, "inactive-relaxed", Ordering::Release);
         let old = Snapshot(self.word.fetch_add(ONE_INACTIVE, ordering));
         debug_assert!(old.inactive() < MAX_WORKERS, "{old:?}");
     }
@@ -111,8 +112,7 @@ impl Counts<'_> {
     pub(crate) fn sub_inactive(&self) -> Snapshot {
         // ORDERING: acquire pairs with the release of `add_inactive`, as in `try_add_sleeping`; and with that of the sleepers, whose
         // beds the caller may go on to look for.
-        let relaxed = mutant::active_in(self.protocol, "stop-relaxed");
-        let ordering = if relaxed { Ordering::Relaxed } else { Ordering::Acquire };
+        let ordering = mutant::weaken_in(self.protocol, "stop-relaxed", Ordering::Acquire);
         let old = Snapshot(self.word.fetch_sub(ONE_INACTIVE, ordering));
         debug_assert!(old.inactive() > 0, "{old:?}");
         Snapshot(old.0 - ONE_INACTIVE)
@@ -127,7 +127,7 @@ impl Counts<'_> {
             }
             let next = seen.next_event(jec_bits);
             if self.exchange(seen, next) {
-                return next;
+                return if mutant::active("jec/remembers-old") { seen } else { next };
             }
         }
     }
@@ -156,10 +156,9 @@ impl Counts<'_> {
     }
 
     fn exchange(&self, seen: Snapshot, new: Snapshot) -> bool {
-        let relaxed = mutant::active_in(self.protocol, "count-relaxed");
         // ORDERING: release publishes the bed that the sleeper made (see `load`); acquire because a post
         // may see a sleeper counted by this very step. Failure: the loop loads again.
-        let ordering = if relaxed { Ordering::Relaxed } else { Ordering::AcqRel };
+        let ordering = mutant::weaken_in(self.protocol, "count-relaxed", Ordering::AcqRel);
         self.word.compare_exchange(seen.0, new.0, ordering, Ordering::Relaxed).is_ok()
     }
 }

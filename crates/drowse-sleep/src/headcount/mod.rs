@@ -31,7 +31,8 @@ impl<'a> Headcount<'a> {
         let now = self.counts.sub_inactive();
         if now.sleeping() > 0 && now.awake_idle() == 0 {
             // We are active ourselves by now.
-            self.pass_the_baton(self.active(now) > 1, work_visible);
+            let ourselves = 1 + usize::from(mutant::active_in(self.protocol, "baton-miscounts"));
+            self.pass_the_baton(self.active(now) > ourselves, work_visible);
         }
     }
 
@@ -69,7 +70,8 @@ impl<'a> Headcount<'a> {
         // sleep or to work, changes the counts after us, executes the heavy fence, and finds the job or wakes somebody.
         let last_searcher = now.awake_idle() == 0;
         if !mutant::active_in(self.protocol, "no-sleep-fence") {
-            self.fence_against_posts(self.active(now) > 0 && last_searcher);
+            let overlooked = usize::from(mutant::active_in(self.protocol, "sleep-miscounts"));
+            self.fence_against_posts(self.active(now) > overlooked && last_searcher);
         }
         // WAKE: whoever posts from now on sees us counted and finds our bed made. What was posted before is in sight,
         // unless somebody has taken it.

@@ -2,7 +2,7 @@
 
 use crate::headcount::{Headcount, JEC_BITS, JobsEvent, Snapshot};
 use crate::{Announcement, Committed, House, Posted, Protocol, Reason, Recheck, Retreat};
-use drowse_sync::mutant;
+use drowse_sync::{hint, mutant};
 
 /// The jobs event counter. See the [module](self) for how it works and why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +58,11 @@ impl Protocol for Jec {
         let one_parity = mutant::active("jec/one-parity");
         let counts = self.heads(house).counts;
         let now = counts.next_event_if(self.jec_bits, |seen| seen.is_sleepy() == one_parity);
+        if mutant::active("jec/announce-in-two-steps") {
+            // A pause, without which loom would not let a post in here.
+            hint::spin_loop();
+            return Some(Announcement::remember(counts.load().jobs_event().to_bits()));
+        }
         Some(Announcement::remember(now.jobs_event().to_bits()))
     }
 

@@ -46,31 +46,23 @@ impl<'a> State<'a> {
             return None;
         }
         let sleepy = seen | (worker as u64 + 1) << 1;
-        self.step(seen, sleepy, Ordering::Relaxed).then(|| Announcement::remember(sleepy))
+        let announced = self.step(seen, sleepy, Ordering::Relaxed, "sleepy/announce-overwrites");
+        announced.then(|| Announcement::remember(sleepy))
     }
 
     /// The sleepy worker is not sleepy any more. It does not matter if it was tickled first.
     pub(super) fn wake_up(self, announcement: Announcement) {
         let sleepy = announcement.remembered();
-        if mutant::active("sleepy/wake-up-overwrites") {
-            // ORDERING: immaterial, a mutant.
-            return self.word.store(sleepy & ASLEEP, Ordering::Relaxed);
-        }
-        let _ = self.step(sleepy, sleepy & ASLEEP, Ordering::Relaxed);
+        // ORDERING: relaxed; nobody learns anything from it.
+        let _ = self.step(sleepy, sleepy & ASLEEP, Ordering::Relaxed, "sleepy/wake-up-overwrites");
     }
 
     /// The sleepy worker goes to sleep. False if it was tickled.
     #[must_use]
     pub(super) fn fall_asleep(self, announcement: Announcement) -> bool {
-        if mutant::active("sleepy/commit-overwrites") {
-            // ORDERING: immaterial, a mutant.
-            self.word.store(ASLEEP, Ordering::Release);
-            return true;
-        }
         // ORDERING: release pairs with the acquire of `clear`: whoever tickles finds our bed made.
-        let relaxed = mutant::active("sleepy/commit-relaxed");
-        let ordering = if relaxed { Ordering::Relaxed } else { Ordering::Release };
-        self.step(announcement.remembered(), ASLEEP, ordering)
+        let ordering = mutant::weaken("sleepy/commit-relaxed", Ordering::Release);
+        self.step(announcement.remembered(), ASLEEP, ordering, "sleepy/commit-overwrites")
     }
 
     /// Nobody is sleepy, nobody is asleep any more. True if somebody was asleep.
@@ -78,11 +70,23 @@ impl<'a> State<'a> {
     pub(super) fn clear(self) -> bool {
         // ORDERING: acquire pairs with the release of `fall_asleep`. Those that fell asleep before the last one are in its
         // release sequence: every change of the word is a read-modify-write.
-        let relaxed = mutant::active("sleepy/clear-relaxed");
-        self.word.swap(0, if relaxed { Ordering::Relaxed } else { Ordering::Acquire }) & ASLEEP != 0
+        let ordering = mutant::weaken("sleepy/clear-relaxed", Ordering::Acquire);
+        if mutant::active("sleepy/clear-in-two-steps") {
+            let old = self.word.load(ordering);
+            // ORDERING: immaterial, a mutant.
+            self.word.store(0, Ordering::Relaxed);
+            return old & ASLEEP != 0;
+        }
+        self.word.swap(0, ordering) & ASLEEP != 0
     }
 
-    fn step(self, from: u64, to: u64, ordering: Ordering) -> bool {
+    /// One transition of the sleepy worker. False if the word is another by now. The fault is not
+    /// to look.
+    fn step(self, from: u64, to: u64, ordering: Ordering, fault: &'static str) -> bool {
+        if mutant::active(fault) {
+            self.word.store(to, ordering);
+            return true;
+        }
         // ORDERING: the caller's. Failure: the word is not looked at.
         self.word.compare_exchange(from, to, ordering, Ordering::Relaxed).is_ok()
     }

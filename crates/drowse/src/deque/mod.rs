@@ -53,7 +53,7 @@ mod stealer;
 
 use buffer::Buffer;
 use drowse_sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, Ordering};
-use drowse_sync::{Arc, CachePadded, LightFences, Mutex};
+use drowse_sync::{Arc, CachePadded, LightFences, Mutex, mutant};
 use std::ptr::NonNull;
 
 pub use owner::Owner;
@@ -141,7 +141,7 @@ impl<T> Shared<T> {
     /// Sets where the public part ends. Only with the lock held.
     fn set_split(&self, split: i64) {
         // ORDERING: release passes on to thieves, which acquire `split`, what the holder of the lock knows of the items below.
-        self.public.split.store(split, Ordering::Release);
+        self.public.split.store(split, mutant::weaken("deque/split-relaxed", Ordering::Release));
         let claim = if self.is_light() { split } else { i64::MAX };
         // ORDERING: relaxed; the owner is the one who reads it, and goes by the lock if in doubt.
         self.public.claim.store(claim, Ordering::Relaxed);

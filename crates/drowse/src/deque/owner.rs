@@ -176,12 +176,8 @@ impl<T> Owner<T> {
     fn push_at(&self, bottom: i64, item: NonNull<T>) {
         // ORDERING: relaxed; published by the release of `bottom`.
         self.slot(bottom).store(item.as_ptr(), Ordering::Relaxed);
-        if mutant::active("deque/push-relaxed") {
-            // ORDERING: a mutant's, too weak.
-            self.shared.private.bottom.store(bottom + 1, Ordering::Relaxed);
-        } else {
-            self.set_bottom(bottom + 1);
-        }
+        // ORDERING: release pairs with the acquire in `Stealer::publish`; see `set_bottom`.
+        self.set_bottom(bottom + 1, mutant::weaken("deque/push-relaxed", Ordering::Release));
     }
 
     /// Takes the newest item.
@@ -211,7 +207,8 @@ impl<T> Owner<T> {
         // before it sleeps.
         if mutant::active("deque/take-back-hides-others") && !ptr::eq(newest, item.as_ptr()) {
             self.lower_bottom(bottom);
-            self.set_bottom(bottom + 1);
+            // ORDERING: immaterial, a mutant.
+            self.set_bottom(bottom + 1, Ordering::Release);
         }
         ptr::eq(newest, item.as_ptr()) && (self.lower_bottom(bottom) <= bottom || self.pop_public(bottom))
     }
@@ -235,9 +232,9 @@ impl<T> Owner<T> {
     }
 
     #[inline(always)]
-    fn set_bottom(&self, bottom: i64) {
+    fn set_bottom(&self, bottom: i64, release: Ordering) {
         // ORDERING: release, every time: a thief that acquires this value must see the items below it.
-        self.shared.private.bottom.store(bottom, Ordering::Release);
+        self.shared.private.bottom.store(bottom, release);
     }
 
     #[inline(always)]
@@ -261,7 +258,9 @@ impl<T> Owner<T> {
     /// Withdraws the newest item, at `bottom`, from the thieves' sight. Returns what they claim.
     #[inline(always)]
     fn lower_bottom(&self, bottom: i64) -> i64 {
-        self.set_bottom(bottom);
+        // ORDERING: release, though nothing is pushed: a thief may never see the values that the
+        // items below were pushed with, since this one replaces them.
+        self.set_bottom(bottom, mutant::weaken("deque/pop-relaxed", Ordering::Release));
         if !mutant::active("deque/pop-unfenced") {
             // ORDERING: pairs with the heavy fence in `Stealer::publish`: handshake 1 of the module's notes.
             light_fence();
@@ -276,7 +275,7 @@ impl<T> Owner<T> {
     fn pop_public(&self, bottom: i64) -> bool {
         let public = &*self.shared.public;
         // Waits for a publication that is under way.
-        let lock = public.lock.lock();
+        let lock = (!mutant::active("deque/pop-unlocked")).then(|| public.lock.lock());
         // ORDERING: relaxed; written under the lock.
         if public.split.load(Ordering::Relaxed) <= bottom {
             return true;
@@ -294,12 +293,13 @@ impl<T> Owner<T> {
         // The last public item, or none.
         let won = top == bottom
             && (mutant::active("deque/pop-last-without-race")
-                // ORDERING: acquire-release as for a thief; the order among the takers of one index is that of the changes
-                // of `top`.
-                || public.top.compare_exchange(top, top + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok());
+                // ORDERING: relaxed; the order among the takers of one index is that of the changes
+                // of `top`, and the owner takes what it pushed itself. The fence above releases.
+                || public.top.compare_exchange(top, top + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok());
         // Taken by us or by a thief, the index is used up: `top`, `split` and `bottom` meet behind it.
         self.shared.set_split(bottom + 1);
-        self.set_bottom(bottom + 1);
+        // ORDERING: release as every time; belt and braces, since nothing is left below.
+        self.set_bottom(bottom + 1, Ordering::Release);
         drop(lock);
         won
     }
@@ -350,7 +350,6 @@ impl<T> Owner<T> {
         self.use_buffer(bigger);
         // ORDERING: release publishes the copied slots to thieves, which acquire the pointer. The old
         // buffer stays as it is: a thief that still reads it finds the same items at the same indices.
-        let relaxed = mutant::active("deque/grow-relaxed");
-        public.buffer.store(bigger.as_ptr(), if relaxed { Ordering::Relaxed } else { Ordering::Release });
+        public.buffer.store(bigger.as_ptr(), mutant::weaken("deque/grow-relaxed", Ordering::Release));
     }
 }

@@ -97,26 +97,27 @@ impl<T> Stealer<T> {
     /// Takes the oldest public item.
     fn steal_public(&self) -> Steal<NonNull<T>> {
         let public = &*self.shared.public;
-        // ORDERING: acquire pairs with the release of whoever moved `top` here.
-        let top = public.top.load(Ordering::Acquire);
+        // ORDERING: relaxed; the fence that follows acquires.
+        let top = public.top.load(Ordering::Relaxed);
         // ORDERING: pairs with the fence in `Owner::pop_public`: handshake 2 of the module's notes.
         if !mutant::active("deque/steal-unfenced") {
             full_fence();
         }
         // ORDERING: acquire pairs with the release of the publication, which acquired that of the push: the item, its slot and
         // its buffer are visible.
-        if public.split.load(Ordering::Acquire) <= top {
+        if public.split.load(mutant::weaken("deque/steal-relaxed", Ordering::Acquire)) <= top {
             return Steal::Empty;
         }
         // ORDERING: acquire pairs with the release in `grow`: the copied slots are visible.
-        let buffer = public.buffer.load(Ordering::Acquire);
+        let buffer = public.buffer.load(mutant::weaken("deque/buffer-relaxed", Ordering::Acquire));
         // SAFETY: buffers live as long as `shared`, which we hold.
         // ORDERING: relaxed; made visible by the acquire of `split`. If the slot was used again since,
         // `top` has moved and the exchange below fails.
         let item = unsafe { (*buffer).slot(top).load(Ordering::Relaxed) };
-        // ORDERING: release, so that the owner which acquires `top` to use this slot again does so after we read it;
-        // acquire, so that what the next thief reads comes after.
-        match public.top.compare_exchange(top, top + 1, Ordering::AcqRel, Ordering::Relaxed) {
+        // ORDERING: release, so that the owner which acquires `top` to use this slot again does so
+        // after we read it. (No model shows what breaks without: a load overtaken by a later store,
+        // which loom does not do.) What is taken was acquired with `split`.
+        match public.top.compare_exchange(top, top + 1, Ordering::Release, Ordering::Relaxed) {
             Ok(_) => NonNull::new(item).map_or(Steal::Empty, Steal::Success),
             Err(_) => Steal::Retry,
         }
@@ -149,9 +150,12 @@ impl<T> Stealer<T> {
             }
         }
         // ORDERING: acquire pairs with the release of the push; `set_split` passes it on to the thieves.
-        let bottom = self.shared.private.bottom.load(Ordering::Acquire);
+        let bottom =
+            self.shared.private.bottom.load(mutant::weaken("deque/publish-relaxed", Ordering::Acquire));
         let granted = if mutant::active("deque/publish-ignores-owner") { wanted } else { wanted.min(bottom) };
-        self.shared.set_split(granted.max(split));
+        // An owner that is after a public item has `bottom` below `split`, and waits for the lock.
+        let lowest = if mutant::active("deque/publish-lowers-split") { 0 } else { split };
+        self.shared.set_split(granted.max(lowest));
         drop(lock);
         granted > split
     }

@@ -12,8 +12,8 @@ use drowse_sync::{Arc, LightFences};
 use std::mem;
 use std::ptr;
 
-/// Where a worker's deque starts; it grows as needed.
-const DEQUE_CAPACITY: usize = 256;
+/// Where a worker's deque starts; it grows as needed. (A model pays for each slot.)
+const DEQUE_CAPACITY: usize = if cfg!(drowse_loom) { 2 } else { 256 };
 
 /// All it takes to start a pool.
 pub(crate) struct StartPlan<'a, E> {

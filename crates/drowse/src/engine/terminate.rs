@@ -6,6 +6,7 @@
 
 use super::registry::Registry;
 use drowse_sync::atomic::Ordering;
+use drowse_sync::mutant;
 
 impl Registry {
     /// One more reason to live. Only for who holds one, or works for the pool.
@@ -18,7 +19,8 @@ impl Registry {
     /// One reason less. The last one ends the pool.
     pub(crate) fn release(&self) {
         // ORDERING: acquire-release, so that what each holder did comes before the end.
-        if self.reasons_to_live.fetch_sub(1, Ordering::AcqRel) == 1 {
+        let ordering = mutant::weaken("engine/release-relaxed", Ordering::AcqRel);
+        if self.reasons_to_live.fetch_sub(1, ordering) == 1 {
             for (index, thread) in self.threads.iter().enumerate() {
                 // WAKE: each worker waits for its own latch in its main loop; one asleep on it is woken.
                 thread.terminate.set_and_wake(self, index);

@@ -5,6 +5,7 @@ use crate::TraceEvent;
 use crate::job::JobRef;
 use crate::unwind;
 use drowse_sleep::{Deadlock, LatchWord, Surroundings};
+use drowse_sync::mutant;
 
 impl WorkerThread {
     /// Runs other jobs until the latch is set. Sleeps when there are none.
@@ -46,13 +47,19 @@ impl WorkerThread {
         }
         // WAKE: a post may have counted on us as one who searches. Now that we do not, the next sleeper takes over if
         // there is more than what we found.
-        sleep.stop_looking(idle, || self.registry.work_visible());
+        sleep.stop_looking(idle, || self.registry.work_visible() && !mutant::active("engine/baton-blind"));
         if let Some(job) = found {
             self.registry.record(TraceEvent::Begin);
             // SAFETY: taken from a queue just now.
             unsafe { self.execute(job) };
             self.registry.record(TraceEvent::End);
         }
+    }
+
+    /// Whether a broadcast has left a job for this worker, which nobody else can run.
+    fn has_letter(&self) -> bool {
+        let letters = &self.registry.threads[self.index()].broadcasts;
+        !letters.is_empty() && !mutant::active("engine/letter-overlooked")
     }
 
     /// Runs one job, from wherever there is one. False if there was none.
@@ -76,7 +83,7 @@ impl WorkerThread {
 /// What a worker's sleep is to the pool.
 impl Surroundings for WorkerThread {
     fn work_visible(&self) -> bool {
-        self.registry.work_visible() || !self.registry.threads[self.index()].broadcasts.is_empty()
+        self.registry.work_visible() || self.has_letter()
     }
 
     fn before_sleep(&self) {

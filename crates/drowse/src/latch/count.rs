@@ -4,7 +4,7 @@ use super::{Latch, LockLatch};
 use crate::engine::{Registry, WorkerThread};
 use drowse_sleep::{LatchWord, Reason};
 use drowse_sync::atomic::{AtomicUsize, Ordering};
-use drowse_sync::{Arc, mutant};
+use drowse_sync::{Arc, Lifetime, mutant};
 use std::ptr;
 
 /// Set when it was counted down as often as it was counted up.
@@ -12,6 +12,7 @@ use std::ptr;
 pub(crate) struct CountLatch {
     left: AtomicUsize,
     waiter: Waiter,
+    lifetime: Lifetime,
 }
 
 /// Who waits for the count to reach zero.
@@ -34,7 +35,7 @@ impl CountLatch {
             },
             None => Waiter::Outside(LockLatch::new()),
         };
-        Self { left: AtomicUsize::new(count), waiter }
+        Self { left: AtomicUsize::new(count), waiter, lifetime: Lifetime::new() }
     }
 
     /// One more to go. Only while at least one is left.
@@ -42,6 +43,12 @@ impl CountLatch {
         // ORDERING: relaxed; the caller holds one of the counts, so zero cannot come first.
         let old = self.left.fetch_add(1, Ordering::Relaxed);
         debug_assert!(old > 0, "the latch was already set");
+    }
+
+    /// Whoever sets the latch must know the waiter before it does.
+    fn waiter(&self) -> &Waiter {
+        self.lifetime.used();
+        &self.waiter
     }
 
     /// Waits until none is left. `owner` is the one given to `new`, and `registry` where the jobs run.
@@ -54,22 +61,35 @@ impl CountLatch {
     }
 }
 
+#[cfg(drowse_loom)]
+impl Drop for CountLatch {
+    fn drop(&mut self) {
+        self.lifetime.over();
+        if let Waiter::Outside(latch) = &self.waiter {
+            latch.lifetime.over();
+        }
+    }
+}
+
 impl Latch for CountLatch {
     /// Counts down; at zero, sets the latch.
     unsafe fn set(this: *const Self) {
-        // SAFETY: alive as the call begins: the count that is given up here has kept the waiter waiting. Unless it
-        // was the last, we are done with `this`.
         // ORDERING: release, so that the last one's acquire gathers what all the jobs wrote, and its own
         // set passes it on to the waiter.
-        if unsafe { (*this).left.fetch_sub(1, Ordering::AcqRel) } != 1 {
+        let ordering = mutant::weaken("latch/count-relaxed", Ordering::AcqRel);
+        // SAFETY: alive as the call begins: the count that is given up here has kept the waiter waiting.
+        // Unless it was the last, we are done with `this`.
+        if unsafe { (*this).left.fetch_sub(1, ordering) } != 1 {
             return;
         }
         // SAFETY: nobody but the last sets the latch, so the waiter still waits, until the one step below.
-        match unsafe { &(*this).waiter } {
+        match unsafe { (*this).waiter() } {
             Waiter::Worker { word, registry, index } => {
                 let (registry, index) = (Arc::clone(registry), *index);
                 // SAFETY: as above; this is the last use of `this`.
                 let slept = unsafe { LatchWord::set(ptr::from_ref(word)) };
+                // SAFETY: none, that is the point of the mutant: the latch may be gone.
+                mutant::active("latch/count-fetch-late").then(|| unsafe { (*this).waiter() });
                 if !mutant::active("engine/count-latch-no-wake") {
                     registry.sleep.latch_set(index, slept, Reason::Latch);
                 }

@@ -2,7 +2,7 @@
 
 use super::Latch;
 use drowse_sync::atomic::Ordering;
-use drowse_sync::{Arc, WaitWord, mutant};
+use drowse_sync::{Arc, Lifetime, WaitWord, mutant};
 
 const UNSET: u32 = 0;
 /// Not set, and the waiter is blocked or about to be.
@@ -14,11 +14,19 @@ const SET: u32 = 2;
 pub(crate) struct LockLatch {
     /// Shared with the setter, who must still be able to wake us when we already know, and are gone.
     word: Arc<WaitWord>,
+    /// Until who holds the latch says that it goes: those in the registry never do.
+    pub(super) lifetime: Lifetime,
 }
 
 impl LockLatch {
     pub(crate) fn new() -> Self {
-        Self { word: Arc::new(WaitWord::new(UNSET)) }
+        Self { word: Arc::new(WaitWord::new(UNSET)), lifetime: Lifetime::new() }
+    }
+
+    /// Whoever sets the latch must have its word before it does.
+    fn word(&self) -> Arc<WaitWord> {
+        self.lifetime.used();
+        Arc::clone(&self.word)
     }
 
     /// Blocks until the latch is set.
@@ -41,10 +49,12 @@ impl LockLatch {
 impl Latch for LockLatch {
     unsafe fn set(this: *const Self) {
         // SAFETY: alive as the call begins; from here on our own count keeps the word.
-        let word = unsafe { Arc::clone(&(*this).word) };
-        let relaxed = mutant::active("latch/lock-set-relaxed");
+        let word = unsafe { (*this).word() };
         // ORDERING: release pairs with the acquire of the waiter: it sees the job's result.
-        if word.swap(SET, if relaxed { Ordering::Relaxed } else { Ordering::Release }) == WAITING {
+        let old = word.swap(SET, mutant::weaken("latch/lock-set-relaxed", Ordering::Release));
+        // SAFETY: none, that is the point of the mutant: the latch may be gone.
+        mutant::active("latch/lock-fetch-late").then(|| unsafe { (*this).word() });
+        if old == WAITING {
             word.wake();
         }
     }

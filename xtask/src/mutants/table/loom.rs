@@ -144,4 +144,25 @@ pub(super) const MUTANTS: &[Mutant] = &[
         model: "jec::the_end_of_a_pool_comes_after_its_last_job",
         removes: "the look at the bed in the last step before sleep",
     },
+    Mutant {
+        name: "latch/probe-relaxed",
+        backend: Backend::Loom,
+        binary: "loom_latch",
+        model: "jec::a_set_wakes_the_owner_and_brings_the_result",
+        removes: "the acquire of a latch that is found set",
+    },
+    Mutant {
+        name: "wait-word/wait-relaxed",
+        backend: Backend::Loom,
+        binary: "loom_block",
+        model: "a_thread_asleep_on_a_word_wakes_when_it_changes",
+        removes: "the acquire of a thread that slept on a word",
+    },
+    Mutant {
+        name: "wait-word/replace-relaxed",
+        backend: Backend::Loom,
+        binary: "loom_block",
+        model: "a_lock_latch_brings_one_result_after_the_other",
+        removes: "the acquire of a thread that finds a word changed",
+    },
 ];

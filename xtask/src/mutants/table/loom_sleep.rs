@@ -317,6 +317,60 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "jec::there_is_no_alarm_while_the_other_is_being_woken",
         "the lock that makes falling asleep and being counted so one step",
     ),
+    loom(
+        "sleepy/recheck-ignores-latch",
+        "loom_latch",
+        "sleepy_at_once::a_set_wakes_the_owner_and_brings_the_result",
+        "the look at the latch between the announcement and the sleep",
+    ),
+    loom(
+        "sleepy/clear-in-two-steps",
+        "loom_inject",
+        "sleepy::one_worker_runs_an_injected_job",
+        "the swap of a tickle: it loads, and then stores",
+    ),
+    loom(
+        "sleepy/announce-overwrites",
+        "loom_inject",
+        "sleepy::two_workers_run_an_injected_job",
+        "the look at the word in the step to sleepy",
+    ),
+    loom(
+        "counters/sleep-miscounts",
+        "loom_local",
+        "counters::a_sleeper_runs_a_job_that_its_poster_never_takes_back",
+        "one of the active workers that a worker falling asleep counts",
+    ),
+    loom(
+        "counters/baton-miscounts",
+        "loom_baton",
+        "counters::a_searcher_sees_the_second_job_of_a_worker",
+        "one of the active workers that a worker passing the baton counts",
+    ),
+    loom(
+        "jec/sleep-miscounts",
+        "loom_local",
+        "jec::a_sleeper_runs_a_job_that_its_poster_never_takes_back",
+        "one of the active workers that a worker falling asleep counts",
+    ),
+    loom(
+        "jec/baton-miscounts",
+        "loom_baton",
+        "jec::a_searcher_sees_the_second_job_of_a_worker",
+        "one of the active workers that a worker passing the baton counts",
+    ),
+    loom(
+        "jec/remembers-old",
+        "loom_counter",
+        "jec::a_worker_that_nobody_disturbs_sleeps",
+        "the new value of the counter in what a sleepy worker remembers",
+    ),
+    loom(
+        "jec/announce-in-two-steps",
+        "loom_counter",
+        "jec::work_posted_twice_keeps_a_worker_awake",
+        "the one step in which a worker makes the counter even and remembers it",
+    ),
 ];
 
 const fn loom(

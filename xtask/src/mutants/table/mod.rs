@@ -17,6 +17,7 @@
 
 mod loom;
 mod loom_deque;
+mod loom_engine;
 mod loom_sleep;
 mod shuttle;
 mod spin;
@@ -47,8 +48,14 @@ impl Mutant {
 }
 
 /// Every table, in the order in which they are shown.
-const TABLES: &[&[Mutant]] =
-    &[loom::MUTANTS, loom_sleep::MUTANTS, loom_deque::MUTANTS, shuttle::MUTANTS, spin::MUTANTS];
+const TABLES: &[&[Mutant]] = &[
+    loom::MUTANTS,
+    loom_sleep::MUTANTS,
+    loom_deque::MUTANTS,
+    loom_engine::MUTANTS,
+    shuttle::MUTANTS,
+    spin::MUTANTS,
+];
 
 /// Every mutant.
 pub(crate) fn all() -> impl Iterator<Item = &'static Mutant> {
@@ -79,6 +86,35 @@ mod tests {
                 "listed twice: {}",
                 mutant.name
             );
+        }
+    }
+
+    /// The sources that may commit faults.
+    fn sources(directory: &std::path::Path, found: &mut Vec<String>) {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                sources(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                found.push(std::fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn every_mutant_of_the_code_is_listed() {
+        let mut texts = Vec::new();
+        for part in ["drowse", "drowse-sleep", "drowse-sync"] {
+            let path = format!("{}/../crates/{part}/src", env!("CARGO_MANIFEST_DIR"));
+            sources(path.as_ref(), &mut texts);
+        }
+        let is_name = |part: &str| part.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+        for literal in texts.iter().flat_map(|text| text.split('"')) {
+            let Some((subject, fault)) = literal.split_once('/') else { continue };
+            let known = all().any(|mutant| mutant.name.split('/').next() == Some(subject));
+            if known && is_name(fault) {
+                assert!(all().any(|mutant| mutant.name == literal), "not listed: {literal}");
+            }
         }
     }
 

@@ -61,6 +61,13 @@ pub(super) const MUTANTS: &[Mutant] = &[
         removes: "the wake-up of a worker whose scope is done",
     },
     Mutant {
+        name: "engine/baton-blind",
+        backend: Backend::Shuttle,
+        binary: "shuttle_pool",
+        model: "jec::a_job_waits_for_one_that_is_posted_after_it",
+        removes: "the look for more work by a worker that stops searching",
+    },
+    Mutant {
         name: "sleepers/no-wake",
         backend: Backend::Shuttle,
         binary: "shuttle_pool",

@@ -108,10 +108,10 @@ impl<'scope> ScopeBase<'scope> {
     /// Keeps the payload if it is the first.
     fn keep_panic(&self, payload: Payload) {
         let mut payload = ManuallyDrop::new(Box::new(payload));
-        // ORDERING: release, so that whoever takes the pointer out sees the box; see `complete` for the acquire.
+        // ORDERING: relaxed; the job that panicked goes on to count down, which releases the box.
         if self
             .panic
-            .compare_exchange(ptr::null_mut(), &mut **payload, Ordering::Release, Ordering::Relaxed)
+            .compare_exchange(ptr::null_mut(), &mut **payload, Ordering::Relaxed, Ordering::Relaxed)
             .is_err()
         {
             // A user's value, whose drop may panic in its turn. We may be in the middle of waiting for jobs that borrow from
