@@ -66,16 +66,14 @@ fn light_fences_that_go_let_one_side_see() {
     one_side_sees(true);
 }
 
-/// The owner rests, pushes an item, which lets it notice that the system has changed, and wants it back. A thief takes it
-/// by force.
-fn one_item(ready: bool) {
+/// The owner of a deque pushes an item, which lets it notice that the system has changed, and wants it back. A thief takes
+/// it by force.
+fn one_item(ready: bool, make: fn() -> (Owner<u32>, Stealer<u32>)) {
     with_preemptions(2, move || {
         changing_light_fences(ready);
-        let (owner, stealer) = deque::new(2);
+        let (owner, stealer) = make();
         let system = thread::spawn(change_light_fences);
         let thief = thread::spawn(move || take(&stealer));
-        owner.rest();
-        owner.resume();
         let mut item = 7;
         owner.push(NonNull::from(&mut item));
         let mine = pop_or_nothing(&owner);
@@ -101,10 +99,19 @@ fn take(stealer: &Stealer<u32>) -> u32 {
 
 #[test]
 fn an_item_is_taken_once_though_light_fences_come() {
-    one_item(false);
+    one_item(false, || deque::cold(2));
 }
 
 #[test]
 fn an_item_is_taken_once_though_light_fences_go() {
-    one_item(true);
+    one_item(true, || deque::new(2));
+}
+
+#[test]
+fn an_item_is_taken_once_though_its_owner_has_rested() {
+    one_item(true, || {
+        let (owner, stealer) = deque::new(2);
+        owner.rest();
+        (owner, stealer)
+    });
 }

@@ -3,10 +3,11 @@
 
 use drowse_models::every_interleaving;
 use drowse_sync::atomic::{AtomicU32, Ordering};
-use drowse_sync::{Arc, full_fence, heavy_fence, light_fence, thread};
+use drowse_sync::{Arc, LightFences, full_fence, heavy_fence, light_fence, thread};
 use std::sync::atomic::AtomicBool;
 
-/// Two threads each write, fence, and read what the other writes. Returns whether both can miss it.
+/// Two threads each write, fence, and read what the other writes. Both may use light fences. Returns whether both can miss
+/// what the other wrote.
 fn both_can_miss(left: fn(), right: fn()) -> bool {
     // Not loom's, since it lives from one execution to the next.
     let both_missed = Arc::new(AtomicBool::new(false));
@@ -17,11 +18,13 @@ fn both_can_miss(left: fn(), right: fn()) -> bool {
             let other = thread::spawn({
                 let (x, y) = (Arc::clone(&x), Arc::clone(&y));
                 move || {
+                    let _light = LightFences::get();
                     x.store(1, Ordering::Relaxed);
                     left();
                     y.load(Ordering::Relaxed) == 0
                 }
             });
+            let _light = LightFences::get();
             y.store(1, Ordering::Relaxed);
             right();
             let missed_x = x.load(Ordering::Relaxed) == 0;

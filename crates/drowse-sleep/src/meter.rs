@@ -7,6 +7,9 @@ use std::time::Duration;
 /// A sleep shorter than this was not worth it: falling asleep and being woken takes about as long, of several threads.
 const BRIEF: Duration = Duration::from_micros(50);
 
+/// The same for a sleep in the middle of a job: whoever ended it had been woken itself, like as not.
+const BRIEF_IN_A_JOB: Duration = Duration::from_micros(200);
+
 /// The counts of one worker. All are off the hot path: they are touched where a thread sleeps or is woken.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
@@ -21,8 +24,9 @@ pub(crate) struct Meter {
     parked: Counter,
     /// The most that anybody was told of it.
     told: Counter,
-    /// Nanoseconds of the last sleep; 0 if there was none.
+    /// Nanoseconds of the last sleep with nothing to do, and of the last in the middle of a job; 0 if there was none.
     last_sleep: Counter,
+    last_sleep_in_a_job: Counter,
     /// Times it was woken, by reason. Counted by the waker.
     wakes: [Counter; Reason::ALL.len()],
     /// Wakes by working workers: with its mask narrowed, counted by the waker; left to the system, counted by itself;
@@ -43,10 +47,11 @@ impl Meter {
         self.parked.set_mine(self.parked.get().wrapping_sub(nanos(now)) | ASLEEP);
     }
 
-    /// The worker was woken that blocked then.
-    pub(crate) fn unpark(&self, since: Duration, now: Duration) {
+    /// The worker was woken that blocked then, in the middle of a job or not.
+    pub(crate) fn unpark(&self, since: Duration, now: Duration, in_a_job: bool) {
         self.parked.set_mine(self.parked_until(now));
-        self.last_sleep.set_mine(nanos(now.saturating_sub(since)).max(1));
+        let last = if in_a_job { &self.last_sleep_in_a_job } else { &self.last_sleep };
+        last.set_mine(nanos(now.saturating_sub(since)).max(1));
     }
 
     /// Nanoseconds that it was blocked up to this moment.
@@ -61,9 +66,11 @@ impl Meter {
         }
     }
 
-    /// Whether the worker's last sleep was a brief one.
-    pub(crate) fn slept_briefly(&self) -> bool {
-        (1..nanos(BRIEF)).contains(&self.last_sleep.get())
+    /// Whether the worker's last sleep of this kind was a brief one.
+    pub(crate) fn slept_briefly(&self, in_a_job: bool) -> bool {
+        let (last, brief) =
+            if in_a_job { (&self.last_sleep_in_a_job, BRIEF_IN_A_JOB) } else { (&self.last_sleep, BRIEF) };
+        (1..nanos(brief)).contains(&last.get())
     }
 
     pub(crate) fn read(&self, now: Duration) -> SleepMetrics {
@@ -175,7 +182,7 @@ mod tests {
         let meter = Meter::default();
         meter.park(us(100));
         assert_eq!(meter.read(us(130)).parked, us(30));
-        meter.unpark(us(100), us(150));
+        meter.unpark(us(100), us(150), false);
         assert_eq!(meter.read(us(160)).parked, us(50));
         meter.park(us(200));
         assert_eq!(meter.read(us(201)).parked, us(51));
@@ -187,7 +194,7 @@ mod tests {
         meter.park(us(100));
         // The worker reads the clock at 140, and somebody asks before it writes that down.
         assert_eq!(meter.read(us(145)).parked, us(45));
-        meter.unpark(us(100), us(140));
+        meter.unpark(us(100), us(140), true);
         assert_eq!(meter.read(us(150)).parked, us(45));
         // Somebody who read the clock before the next sleep began.
         meter.park(us(160));

@@ -77,6 +77,9 @@ struct Arrival {
 /// After so many wakes of a worker whose mask leaves no choice, it is looked at again.
 const HOPELESS: u64 = 64;
 
+/// Times that a worker was steered.
+const FEW: u64 = 16;
+
 impl Placement {
     pub(crate) fn new(workers: usize, steering: Steering) -> Self {
         Self {
@@ -128,8 +131,10 @@ impl Placement {
             meter.behind_waker.add_mine(u64::from(behind_waker));
         }
         if let Some(mask) = arrival.restore {
+            // To find out what to keep takes longer than a process may live that steers a few times.
+            let mask = if meter.steered.get() > FEW { mask.to_keep() } else { mask };
             // The system has allowed a narrower one a moment ago.
-            let _ = mask.to_keep().apply_to(ThreadId::current());
+            let _ = mask.apply_to(ThreadId::current());
         }
     }
 
@@ -165,7 +170,7 @@ impl Placement {
 /// How often the system, left alone, has put a woken worker on its waker's processor lately.
 #[derive(Debug)]
 struct Habit {
-    /// In parts of `OFTEN`. Nobody minds if a change gets lost.
+    /// In parts of `ALL`. Nobody minds if a change gets lost.
     share: Counter,
     /// How many wakes were asked about.
     asked: Counter,
@@ -175,7 +180,7 @@ impl Habit {
     /// All of them.
     const ALL: u64 = 1 << 16;
     /// So many that it is worth doing something about it.
-    const MANY: u64 = Self::ALL / 8;
+    const MANY: u64 = Self::ALL / 4;
     /// How much of what was known is forgotten with each new one.
     const FORGET: u64 = 8;
     /// One in so many is left to the system, to see what it does.

@@ -24,7 +24,9 @@ pub struct Policy {
     pub rounds_while_sleepy: u32,
     /// Searches that a worker adds, before it gets sleepy, when it is the only one who searches and its last sleep was so short that it would
     /// have been better to stay awake. So a pool that is entered again and again finds somebody awake, and one that is entered now
-    /// and then pays nothing for it. Only where the [protocol](crate::Protocol::searching) knows who searches.
+    /// and then pays nothing for it. In the middle of a job it is three times as many, and one other may search as well: jobs that
+    /// end one after the other on two workers hand over at once. Only where the [protocol](crate::Protocol::searching) knows who
+    /// searches.
     pub rounds_on_watch: u32,
     /// What it does between two searches.
     pub pause: Pause,
@@ -56,6 +58,9 @@ impl Pause {
     }
 }
 
+/// About as long as a wake-up takes.
+pub(crate) const ROUNDS_UNTIL_SLEEPY: u32 = 24;
+
 impl Policy {
     /// The rounds as the Blitz runtime numbers them: 0 to 31 search, 32 announces, 33 searches once more, 34 sleeps; and a
     /// yield between two of them.
@@ -83,6 +88,11 @@ impl Default for Policy {
         }
         // Where there is one processor, whoever keeps watch keeps others from bringing work.
         let rounds_on_watch = if has_several_cores() { 150 } else { 0 };
-        Self { rounds_until_sleepy: 24, rounds_while_sleepy: 1, rounds_on_watch, pause: Pause::Spin(2) }
+        Self {
+            rounds_until_sleepy: ROUNDS_UNTIL_SLEEPY,
+            rounds_while_sleepy: 1,
+            rounds_on_watch,
+            pause: Pause::Spin(2),
+        }
     }
 }

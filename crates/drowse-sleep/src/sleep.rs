@@ -38,6 +38,16 @@ pub struct Idle {
     pub(crate) announcement: Option<Announcement>,
     /// The worker was woken, and has found nothing since.
     woken: bool,
+    /// It waits for something in the middle of a job.
+    pub(crate) in_a_job: bool,
+}
+
+impl Idle {
+    /// The worker has not run out of work: it waits in the middle of a job, and somebody is on it.
+    #[must_use]
+    pub fn in_a_job(self) -> Self {
+        Self { in_a_job: true, ..self }
+    }
 }
 
 /// What a worker that falls asleep must know of its pool, and what the pool wants to know of it.
@@ -131,7 +141,14 @@ impl Sleep {
     pub fn start_looking(&self, worker: usize) -> Idle {
         self.protocol.start_looking(&self.house, worker);
         self.house.observe(|observer| observer.idle(worker));
-        Idle { worker, rounds: 0, watched: 0, announcement: None, woken: false }
+        Idle {
+            worker,
+            rounds: self.head_start(worker),
+            watched: 0,
+            announcement: None,
+            woken: false,
+            in_a_job: false,
+        }
     }
 
     /// The worker stops searching: it found a job, or its latch is set.
@@ -240,7 +257,7 @@ impl Sleep {
         meter.park(since);
         self.house.sleepers.sleep(idle.worker);
         self.house.placement.arrive(idle.worker, meter);
-        meter.unpark(since, self.house.clock.elapsed());
+        meter.unpark(since, self.house.clock.elapsed(), idle.in_a_job);
         around.after_sleep();
         self.house.observe(|observer| observer.awake(idle.worker));
         idle.woken = true;

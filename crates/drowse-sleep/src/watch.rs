@@ -1,25 +1,39 @@
 //! Who stays awake a little longer than the others.
 
+use crate::policy::ROUNDS_UNTIL_SLEEPY;
 use crate::{Idle, Sleep};
 use drowse_sync::atomic::Ordering;
 
 impl Sleep {
     /// Whether it is worth staying awake for longer: see [`Policy::rounds_on_watch`](crate::Policy::rounds_on_watch).
     pub(crate) fn keeps_watch(&self, idle: &Idle) -> bool {
-        let alone = || {
+        // In the middle of a job it waits for one who may have to be woken first, and who may wait for it in turn.
+        let (rounds, company) = if idle.in_a_job {
+            (3 * self.policy.rounds_on_watch, 2)
+        } else {
+            (self.policy.rounds_on_watch, 1)
+        };
+        let few_search = || {
             // ORDERING: relaxed; a guess, on which nothing but patience hangs.
             let word = self.house.word().load(Ordering::Relaxed);
-            self.protocol.searching(word) == Some(1)
+            self.protocol.searching(word).is_some_and(|searching| searching <= company)
         };
-        idle.watched < self.policy.rounds_on_watch
-            && self.house.meters[idle.worker].slept_briefly()
-            && alone()
+        idle.watched < rounds && self.house.meters[idle.worker].slept_briefly(idle.in_a_job) && few_search()
+    }
+
+    /// Searches that a worker need not do before it gets sleepy: as many as it does by default, if it has never slept.
+    ///
+    /// While a pool starts its workers have nothing to find, and to search would keep a processor from whoever
+    /// starts the others. One search shows what came meanwhile.
+    pub(crate) fn head_start(&self, worker: usize) -> u32 {
+        let is_new = self.house.meters[worker].sleeps.get() == 0;
+        if is_new { self.policy.rounds_until_sleepy.min(ROUNDS_UNTIL_SLEEPY) } else { 0 }
     }
 }
 
 #[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]
 mod tests {
-    use crate::{LatchWord, Pause, Policy, Sleep, SleepProtocol};
+    use crate::{Idle, LatchWord, Pause, Policy, Sleep, SleepProtocol};
     use std::time::Duration;
 
     const POLICY: Policy =
@@ -30,13 +44,17 @@ mod tests {
         let sleep = Sleep::new(2, protocol, POLICY);
         let begin = Duration::from_secs(1);
         sleep.house.meters[0].park(begin);
-        sleep.house.meters[0].unpark(begin, begin + time);
+        sleep.house.meters[0].unpark(begin, begin + time, false);
+        sleep.house.meters[0].unpark(begin, begin + time, true);
         sleep
     }
 
     /// Empty searches of worker 0 before the one after which it gets sleepy.
     fn patience(sleep: &Sleep) -> u32 {
-        let mut idle = sleep.start_looking(0);
+        patience_of(sleep, sleep.start_looking(0))
+    }
+
+    fn patience_of(sleep: &Sleep, mut idle: Idle) -> u32 {
         for searches in 0.. {
             sleep.no_work_found(&mut idle, &LatchWord::new(), &|| false);
             if idle.announcement.is_some() {
@@ -57,9 +75,24 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_slept_long_or_not_at_all_does_not() {
+    fn a_worker_that_slept_long_does_not() {
         assert_eq!(patience(&after_a_sleep_of(Duration::from_millis(1), SleepProtocol::Jec)), 2);
-        assert_eq!(patience(&Sleep::new(2, SleepProtocol::Jec, POLICY)), 2);
+    }
+
+    #[test]
+    fn a_worker_that_never_slept_looks_once() {
+        assert_eq!(patience(&Sleep::new(2, SleepProtocol::Jec, POLICY)), 0);
+    }
+
+    #[test]
+    fn a_worker_in_the_middle_of_a_job_keeps_watch_for_longer_also_with_one_other() {
+        let sleep = after_a_sleep_of(Duration::from_micros(100), SleepProtocol::Jec);
+        assert_eq!(patience(&sleep), 2, "not brief for one with nothing to do");
+        let patience_in_a_job = || patience_of(&sleep, sleep.start_looking(0).in_a_job());
+        assert_eq!(patience_in_a_job(), 2 + 15);
+        let other = sleep.start_looking(1);
+        assert_eq!(patience_in_a_job(), 2 + 15);
+        sleep.stop_looking(other, || false);
     }
 
     #[test]

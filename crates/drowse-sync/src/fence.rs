@@ -31,15 +31,15 @@
 //!
 //! ```text
 //!     user                       the other side
-//!     read "ready"               write y
-//!     full fence                 heavy fence = full fence, read "ready" (and the users), act on it
+//!     users += 1                 write y
+//!     full fence                 heavy fence = full fence, read users, fence them if there are any
 //!     write x
 //!     light fence
 //!     read y
 //! ```
 //!
-//! Of the two full fences one comes first. If it is the user's, the other side sees that the system is
-//! ready, and acts. If it is the other side's, the user sees `y`, whatever its own fence is worth.
+//! Of the two full fences one comes first. If it is the user's, the other side sees that there is one, and
+//! acts. If it is the other side's, the user sees `y`, whatever its own fence is worth.
 //! Stopping is simpler: a user releases its place among the users, and who acquires that nobody is left sees
 //! what they wrote.
 

@@ -4,7 +4,17 @@ use crate::latch::Latch;
 
 /// The deque.
 pub mod deque {
-    pub use crate::deque::{Owner, Steal, Stealer, new};
+    pub use crate::deque::{Owner, Steal, Stealer};
+
+    /// A new, empty deque whose owner has not pushed yet.
+    pub use crate::deque::new as cold;
+
+    /// A deque whose owner has pushed before, and goes the fast way if the system lets it. Empty.
+    pub fn new<T>(capacity: usize) -> (Owner<T>, Stealer<T>) {
+        let (owner, stealer) = cold(capacity);
+        owner.warm_up();
+        (owner, stealer)
+    }
 }
 
 /// The latch of a thread that belongs to no pool.

@@ -65,7 +65,7 @@ fn wake_from_within(pool: &ThreadPool, times: usize, look: impl Fn() + Sync) {
                         drowse::current_thread_has_pending_tasks() == Some(false)
                     });
                 },
-                || look(),
+                &look,
             )
         });
     }

@@ -24,7 +24,7 @@ struct Places {
     system: AtomicU8,
     /// What a system is at that changes: `UNREADY`, `WORKS`, `REFUSES`.
     now: AtomicU32,
-    /// How many have light fences on such a system.
+    /// How many have light fences.
     users: AtomicU32,
 }
 
@@ -54,14 +54,19 @@ loom::thread_local! {
     static MINE: usize = PLACES.given.fetch_add(1, Ordering::Relaxed);
 }
 
-/// What the system is at; and whether it may change.
-fn system() -> (u32, bool) {
+loom::thread_local! {
+    /// How many of the users are this very thread.
+    static MY_TOKENS: std::cell::Cell<u32> = std::cell::Cell::new(0);
+}
+
+/// What the system is at.
+fn system() -> u32 {
     // ORDERING: loom runs one thread at a time.
     match PLACES.system.load(Ordering::Relaxed) {
-        READY => (WORKS, false),
-        NEVER => (UNREADY, false),
+        READY => WORKS,
+        NEVER => UNREADY,
         // ORDERING: relaxed, weaker than the real one; the fences must do.
-        _ => (PLACES.now.load(Ordering::Relaxed), true),
+        _ => PLACES.now.load(Ordering::Relaxed),
     }
 }
 
@@ -83,30 +88,29 @@ impl LightFences {
 
     /// If they are to be had at this moment.
     pub fn get() -> Option<Self> {
-        let (now, changes) = system();
-        if changes && now == WORKS {
-            // ORDERING: as the real one.
-            PLACES.users.fetch_add(1, Ordering::Relaxed);
-            if !mutant::active("fence/begin-unfenced") {
-                full_fence();
-            }
+        if system() != WORKS {
+            return None;
         }
-        (now == WORKS).then(|| Self(()))
+        // ORDERING: as the real one.
+        PLACES.users.fetch_add(1, Ordering::Relaxed);
+        MY_TOKENS.with(|mine| mine.set(mine.get() + 1));
+        if !mutant::active("fence/begin-unfenced") {
+            full_fence();
+        }
+        Some(Self(()))
     }
 
     /// Whether they must be given back.
     pub fn are_due_back(&self) -> bool {
-        system().0 == REFUSES
+        system() == REFUSES
     }
 }
 
 impl Drop for LightFences {
     fn drop(&mut self) {
-        if system().1 {
-            // ORDERING: as the real one.
-            let relaxed = mutant::active("fence/end-relaxed");
-            PLACES.users.fetch_sub(1, if relaxed { Ordering::Relaxed } else { Ordering::Release });
-        }
+        // ORDERING: as the real one.
+        PLACES.users.fetch_sub(1, mutant::weaken("fence/end-relaxed", Ordering::Release));
+        MY_TOKENS.with(|mine| mine.set(mine.get() - 1));
     }
 }
 
@@ -125,16 +129,17 @@ pub fn light_fence() {
 
 /// Pairs with a [`light_fence`] and with a [`full_fence`].
 pub fn heavy_fence() {
-    // Mutant: as if it were asked whether the system is ready before the fence, not after.
-    let before = mutant::active("fence/ready-before-fence").then(system);
-    full_fence();
-    let someone_is_light = match before.unwrap_or_else(system).0 {
-        WORKS => true,
-        // ORDERING: as the real one. What it does then, to wait, is as good as a heavy fence.
-        REFUSES => PLACES.users.load(Ordering::Acquire) > 0 && !mutant::active("fence/refused-is-full"),
-        _ => false,
+    let users = || {
+        // ORDERING: as the real one.
+        let users = PLACES.users.load(Ordering::Acquire);
+        users > MY_TOKENS.with(std::cell::Cell::get)
     };
-    if someone_is_light && !mutant::active("fence/heavy-is-full") {
+    // Mutant: as if it were asked whether there are users before the fence, not after.
+    let before = mutant::active("fence/users-before-fence").then(users);
+    full_fence();
+    // If the system refuses, the real one waits, which is as good.
+    let refused = mutant::active("fence/refused-is-full") && system() == REFUSES;
+    if before.unwrap_or_else(users) && !refused && !mutant::active("fence/heavy-is-full") {
         (0..THREADS).for_each(fence_at);
         full_fence();
     }

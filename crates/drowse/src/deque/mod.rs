@@ -65,11 +65,10 @@ pub fn new<T>(capacity: usize) -> (Owner<T>, Stealer<T>) {
     with_fences(capacity, LightFences::get)
 }
 
-/// As `new`, with an owner that gets its light fences there, if it can, and asks again later if not.
+/// As `new`, with an owner that gets its light fences there, when it first pushes or later.
 fn with_fences<T>(capacity: usize, get: fn() -> Option<LightFences>) -> (Owner<T>, Stealer<T>) {
-    let fences = get();
-    let shared = Arc::new(Shared::new(capacity, fences.is_some()));
-    (Owner::new(Arc::clone(&shared), fences, get), Stealer::new(shared))
+    let shared = Arc::new(Shared::new(capacity));
+    (Owner::new(Arc::clone(&shared), get), Stealer::new(shared))
 }
 
 /// What owner and thieves share.
@@ -79,7 +78,8 @@ struct Shared<T> {
     private: CachePadded<Private>,
     /// What thieves write.
     public: CachePadded<Public<T>>,
-    /// Whether the owner has light fences, and goes the fast way. Written by the owner, under the lock.
+    /// Whether the owner has light fences, and goes the fast way: not before its first push, and not while it rests.
+    /// Written by the owner, under the lock.
     is_light: AtomicBool,
 }
 
@@ -117,18 +117,18 @@ unsafe impl<T> Send for Shared<T> {}
 unsafe impl<T> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
-    fn new(capacity: usize, is_light: bool) -> Self {
+    fn new(capacity: usize) -> Self {
         let first = Buffer::leak(capacity);
         Self {
             private: CachePadded::new(Private { bottom: AtomicI64::new(0), limit: AtomicI64::new(ASKED) }),
             public: CachePadded::new(Public {
                 top: AtomicI64::new(0),
                 split: AtomicI64::new(0),
-                claim: AtomicI64::new(if is_light { 0 } else { i64::MAX }),
+                claim: AtomicI64::new(i64::MAX),
                 buffer: AtomicPtr::new(first.as_ptr()),
                 lock: Mutex::new(vec![first]),
             }),
-            is_light: AtomicBool::new(is_light),
+            is_light: AtomicBool::new(false),
         }
     }
 

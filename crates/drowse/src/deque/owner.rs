@@ -26,15 +26,12 @@ pub struct Owner<T> {
 /// After so many slow pushes it is worth starting a thread to get the system ready for light fences.
 const MANY_SLOW_PUSHES: u32 = 1_000;
 
-// SAFETY: the raw pointer goes to a buffer that `shared` keeps alive; the cells go with the owner.
+// SAFETY: the raw pointer goes to a buffer that `shared` keeps alive; the cells go with the owner. Light fences belong to
+// the thread that got them, by a push: an owner is sent to its thread before that, and stays there.
 unsafe impl<T> Send for Owner<T> {}
 
 impl<T> Owner<T> {
-    pub(super) fn new(
-        shared: Arc<Shared<T>>,
-        fences: Option<LightFences>,
-        get_fences: fn() -> Option<LightFences>,
-    ) -> Self {
+    pub(super) fn new(shared: Arc<Shared<T>>, get_fences: fn() -> Option<LightFences>) -> Self {
         // ORDERING: relaxed; nobody else has the deque yet.
         let buffer =
             NonNull::new(shared.public.buffer.load(Ordering::Relaxed)).expect("a deque has a buffer");
@@ -43,7 +40,7 @@ impl<T> Owner<T> {
             buffer: Cell::new(buffer),
             slots: Cell::new(NonNull::dangling()),
             mask: Cell::new(0),
-            fences: RefCell::new(fences),
+            fences: RefCell::new(None),
             get_fences,
             slow_pushes: Cell::new(0),
         };
@@ -82,19 +79,25 @@ impl<T> Owner<T> {
 
     /// Begins to use light fences when the system is ready for them, and stops when it is not any more.
     fn change_fences(&self) {
-        let fences = self.fences.take();
+        let mut fences = self.fences.borrow_mut();
         if fences.as_ref().is_some_and(LightFences::are_due_back) {
-            // First the slow way, then no light fences: they are dropped.
-            return self.set_light(false);
+            // First the slow way, then no light fences.
+            self.set_light(false);
+            *fences = None;
+        } else if fences.is_none() {
+            *fences = (self.get_fences)();
+            if fences.is_some() {
+                self.set_light(true);
+            } else {
+                self.count_slow_push();
+            }
         }
-        let had_none = fences.is_none();
-        let fences = fences.or_else(self.get_fences);
-        if had_none && fences.is_some() {
-            self.set_light(true);
-        } else if had_none {
-            self.count_slow_push();
-        }
-        self.fences.replace(fences);
+    }
+
+    /// Gets light fences, if there are any, as the first push would. For tests of what comes after it.
+    #[cfg(any(test, drowse_loom, drowse_shuttle))]
+    pub fn warm_up(&self) {
+        self.change_fences();
     }
 
     fn count_slow_push(&self) {
@@ -105,20 +108,15 @@ impl<T> Owner<T> {
         }
     }
 
-    /// The owner is going to do nothing for a while: it keeps no light fences, lest somebody waits for
-    /// what it may have left in a store buffer.
+    /// The owner is going to do nothing for a while: it gives its light fences back, so that nobody executes a heavy one
+    /// for its sake. Its next push gets them again.
     pub fn rest(&self) {
-        drop(self.fences.take());
-    }
-
-    /// The owner is back.
-    pub fn resume(&self) {
-        if self.shared.is_light() {
-            let fences = (self.get_fences)();
-            if fences.is_none() && !mutant::active("deque/resume-keeps-light") {
+        let mut fences = self.fences.borrow_mut();
+        if fences.is_some() {
+            if !mutant::active("deque/rest-stays-light") {
                 self.set_light(false);
             }
-            self.fences.replace(fences);
+            *fences = None;
         }
     }
 
@@ -145,6 +143,12 @@ impl<T> Owner<T> {
             self.share_locked();
             drop(lock);
         }
+    }
+
+    /// The next push is to be public at once, as if a thief had asked for it.
+    pub fn share_next(&self) {
+        // ORDERING: relaxed; read by the owner alone.
+        self.shared.private.limit.store(ASKED, Ordering::Relaxed);
     }
 
     /// As [`share`](Self::share), but waits for a thief that is publishing.

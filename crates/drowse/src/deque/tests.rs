@@ -38,6 +38,7 @@ impl Items {
 fn both_ways(test: impl Fn(Owner<AtomicU32>, Stealer<AtomicU32>)) {
     for get in [LightFences::at_any_cost, || None] {
         let (owner, stealer) = with_fences(2, get);
+        owner.warm_up();
         test(owner, stealer);
     }
 }
@@ -84,7 +85,10 @@ fn takes_back_the_newest_and_nothing_else() {
 
 /// A deque whose owner has room to push without looking; `None` where there are no light fences, and nothing is private.
 fn with_private_items() -> Option<(Owner<AtomicU32>, Stealer<AtomicU32>)> {
-    LightFences::at_any_cost().map(|_| with_fences(16, LightFences::get))
+    LightFences::at_any_cost()?;
+    let (owner, stealer) = with_fences(16, LightFences::get);
+    owner.warm_up();
+    Some((owner, stealer))
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::mem;
 use std::ptr;
 
 /// Where a worker's deque starts; it grows as needed. (A model pays for each slot.)
-const DEQUE_CAPACITY: usize = if cfg!(drowse_loom) { 2 } else { 256 };
+const DEQUE_CAPACITY: usize = if cfg!(drowse_loom) { 2 } else { 64 };
 
 /// All it takes to start a pool.
 pub(crate) struct StartPlan<'a, E> {

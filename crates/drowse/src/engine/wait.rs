@@ -6,6 +6,7 @@ use crate::job::JobRef;
 use crate::unwind;
 use drowse_sleep::{Deadlock, LatchWord, Surroundings};
 use drowse_sync::mutant;
+use std::ptr;
 
 impl WorkerThread {
     /// Runs other jobs until the latch is set. Sleeps when there are none.
@@ -35,6 +36,9 @@ impl WorkerThread {
     fn look_elsewhere(&self, latch: &LatchWord) {
         let sleep = &self.registry.sleep;
         let mut idle = sleep.start_looking(self.index());
+        if !self.is_main_loop(latch) {
+            idle = idle.in_a_job();
+        }
         let mut found = None;
         while found.is_none() && !latch.probe() {
             self.meter().searches.add_mine(1);
@@ -54,6 +58,11 @@ impl WorkerThread {
             unsafe { self.execute(job) };
             self.registry.record(TraceEvent::End);
         }
+    }
+
+    /// Whether this is the latch that ends the worker: then it waits for nothing in particular.
+    fn is_main_loop(&self, latch: &LatchWord) -> bool {
+        ptr::eq(latch, self.registry.threads[self.index()].terminate.word())
     }
 
     /// Whether a broadcast has left a job for this worker, which nobody else can run.
@@ -93,7 +102,6 @@ impl Surroundings for WorkerThread {
 
     fn after_sleep(&self) {
         self.registry.acquire_thread();
-        self.deque.resume();
     }
 
     fn deadlock(&self, deadlock: &Deadlock) {

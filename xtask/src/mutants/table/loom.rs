@@ -33,11 +33,11 @@ pub(super) const MUTANTS: &[Mutant] = &[
         removes: "the full fence of whoever begins to use light ones",
     },
     Mutant {
-        name: "fence/ready-before-fence",
+        name: "fence/users-before-fence",
         backend: Backend::Loom,
         binary: "loom_fences",
         model: "light_fences_that_come_late_let_one_side_see",
-        removes: "the order of a heavy fence: first the full one, then the look whether the system is ready",
+        removes: "the order of a heavy fence: first the full one, then the look whether anybody uses light ones",
     },
     Mutant {
         name: "fence/refused-is-full",
@@ -61,11 +61,11 @@ pub(super) const MUTANTS: &[Mutant] = &[
         removes: "the lock round an owner's change from full to light fences",
     },
     Mutant {
-        name: "deque/resume-keeps-light",
+        name: "deque/rest-stays-light",
         backend: Backend::Loom,
         binary: "loom_fences",
-        model: "an_item_is_taken_once_though_light_fences_go",
-        removes: "the slow way of an owner that comes back and gets no light fences any more",
+        model: "an_item_is_taken_once_though_its_owner_has_rested",
+        removes: "the slow way of an owner that has given its light fences back",
     },
     Mutant {
         name: "sleepers/no-hold",
