@@ -7,7 +7,7 @@ use drowse_models::{
 };
 use drowse_sleep::{LatchWord, Sleep};
 use drowse_sync::atomic::{AtomicU32, Ordering};
-use drowse_sync::{Arc, thread};
+use drowse_sync::{Arc, LightFences, thread};
 
 /// Worker 0 searches, worker 1 sleeps; worker 2, if there is one, posts a job. The job sets the latch that worker 1 waits for.
 struct Pool {
@@ -73,6 +73,8 @@ impl Board for Pool {
 
 fn a_searcher_whose_latch_is_set_passes_the_baton(make: MakeSleep) {
     with_preemptions(2, move || {
+        // A worker that posts has light fences: its deque sees to that.
+        let _light = LightFences::get();
         let pool = Pool::new(make, 3);
         let (searcher, sleeper) = (pool.start(0), pool.start(1));
         pool.end_wait_of(0);
@@ -88,6 +90,8 @@ fn a_searcher_whose_latch_is_set_passes_the_baton(make: MakeSleep) {
 /// worker 0 could acquire. Only the fences on both sides show worker 0 the job as it leaves.
 fn a_searcher_sees_the_second_job(make: MakeSleep, workers: usize, post: fn(&Sleep)) {
     with_preemptions(2, move || {
+        // A worker that posts has light fences: its deque sees to that. A thread outside has none.
+        let _light = (workers > 2).then(LightFences::get);
         let pool = Pool::new(make, workers);
         let (searcher, sleeper) = (pool.start_searcher(), pool.start(1));
         // For a job that somebody took at once.

@@ -4,7 +4,7 @@
 use drowse_models::{MakeSleep, assert_nobody_counted, for_each_protocol, set_latch, with_preemptions};
 use drowse_sleep::{Deadlock, LatchWord, Sleep, Surroundings};
 use drowse_sync::atomic::{AtomicBool, Ordering};
-use drowse_sync::{Arc, Condvar, Mutex, thread};
+use drowse_sync::{Arc, Condvar, LightFences, Mutex, thread};
 use std::panic::Location;
 
 /// Worker 0 has nothing to do; worker 1 blocks.
@@ -37,6 +37,8 @@ impl Surroundings for Pool {
 /// and sleep again: as soon as it sleeps for good, there is an alarm.
 fn the_alarm_is_raised_once_the_other_sleeps(make: MakeSleep) {
     with_preemptions(3, move || {
+        // A worker that posts has light fences: its deque sees to that.
+        let _light = LightFences::get();
         let pool = Arc::new(Pool {
             sleep: make(2).with_deadlock_detection(),
             latch: LatchWord::new(),
@@ -114,6 +116,8 @@ impl Halves {
 
     /// Runs both workers, and what a thread outside does meanwhile.
     fn run(make: MakeSleep, outside: impl FnOnce(&Sleep) + Send + 'static) {
+        // A worker that posts has light fences: its deque sees to that.
+        let _light = LightFences::get();
         let pool = Arc::new(Self {
             sleep: make(2).with_deadlock_detection(),
             latch: LatchWord::new(),

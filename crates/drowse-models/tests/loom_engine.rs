@@ -5,7 +5,7 @@
 
 use drowse::{SleepPolicy, SleepProtocol, ThreadPool, ThreadPoolBuilder};
 use drowse_models::{Parcel, with_preemptions};
-use drowse_sync::{Arc, thread};
+use drowse_sync::{Arc, thread, without_light_fences};
 use std::panic::{self, AssertUnwindSafe};
 
 /// Sleepy after the first empty search, asleep after the second.
@@ -46,9 +46,10 @@ fn with_one_worker(protocol: SleepProtocol, f: impl FnOnce(&ThreadPool)) {
     with_pool_of(ThreadPoolBuilder::new().num_threads(1).sleep_protocol(protocol), f);
 }
 
-/// A pool of two workers that sleep by the default protocol. One of them is the model's thread.
+/// A pool of two workers that sleep by one of the protocols. One of them is the model's thread.
 fn with_two_workers(f: impl FnOnce(&ThreadPool)) {
-    with_pool_of(ThreadPoolBuilder::new().num_threads(2).use_current_thread(), f);
+    let builder = ThreadPoolBuilder::new().num_threads(2).use_current_thread();
+    with_pool_of(builder.sleep_protocol(SleepProtocol::Jec), f);
 }
 
 #[test]
@@ -79,6 +80,8 @@ fn a_broadcast_reaches_a_worker_that_falls_asleep() {
 #[test]
 fn a_join_brings_the_result_of_its_stolen_half() {
     with_preemptions(2, || {
+        // Fewer steps; other models are about these.
+        without_light_fences();
         with_two_workers(|_| {
             let parcel = Parcel::empty();
             drowse::join(|| (), || parcel.put(42));
@@ -109,7 +112,7 @@ fn panic_with_a_parcel() {
 
 #[test]
 fn a_scope_brings_the_panic_of_a_job() {
-    with_preemptions(2, || {
+    with_preemptions(1, || {
         with_two_workers(|pool| panics(|| pool.scope(|s| s.spawn(|_| panic_with_a_parcel()))));
     });
 }

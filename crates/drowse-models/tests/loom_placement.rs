@@ -4,7 +4,7 @@
 use drowse_models::{Board, Parcel, assert_nobody_counted, every_interleaving, set_latch, wait_until};
 use drowse_sleep::{LatchWord, Policy, Sleep, SleepProtocol, Steering};
 use drowse_sync::atomic::{AtomicU32, Ordering};
-use drowse_sync::{Arc, thread};
+use drowse_sync::{Arc, LightFences, thread};
 
 /// Worker 1 waits for a job, worker 0 posts it. The job sets the latch that worker 1 waits for.
 struct Pool {
@@ -38,6 +38,8 @@ impl Board for Pool {
 #[test]
 fn a_sleeper_arrives_when_it_was_let_go_and_not_before() {
     every_interleaving(|| {
+        // A worker that posts has light fences: its deque sees to that.
+        let _light = LightFences::get();
         let policy = Policy { rounds_until_sleepy: 0, ..Policy::default() };
         let pool = Arc::new(Pool {
             sleep: Sleep::new(2, SleepProtocol::default(), policy).with_steering(Steering::Always),

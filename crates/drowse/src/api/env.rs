@@ -53,6 +53,10 @@ pub(super) fn log_start(num_threads: usize, protocol: SleepProtocol) {
 
 /// Whether the workers of a pool are steered that did not say.
 pub(super) fn default_steering() -> Steering {
+    if cfg!(any(drowse_loom, drowse_shuttle)) {
+        // A model has no processors, and pays for each step.
+        return Steering::Never;
+    }
     static ANSWER: OnceLock<Steering> = OnceLock::new();
     *ANSWER.get_or_init(|| read("DROWSE_STEER", steering_from))
 }
