@@ -40,7 +40,20 @@ impl fmt::Display for Metrics {
                 write!(f, "{gap}{cell:>width$}")?;
             }
         }
-        Ok(())
+        self.fmt_places(f)
+    }
+}
+
+impl Metrics {
+    /// Where workers began that were woken by working ones, if there were any.
+    fn fmt_places(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sleep = self.total().sleep;
+        let (steered, unsteered, behind) = (sleep.steered, sleep.unsteered, sleep.behind_waker);
+        if steered + unsteered == 0 {
+            return Ok(());
+        }
+        write!(f, "\nwoken by working ones: {steered} steered, {unsteered} left to the system")?;
+        if unsteered > 0 { write!(f, ", {behind} of them behind their wakers") } else { Ok(()) }
     }
 }
 
@@ -91,6 +104,17 @@ mod tests {
             lines[4].contains("all") && lines[4].contains("2469134") && lines[4].contains("16"),
             "{table}"
         );
+    }
+
+    #[test]
+    fn where_workers_began_is_told_if_there_is_anything_to_tell() {
+        let mut worker = WorkerMetrics::default();
+        let shown = |worker| Metrics { protocol: "jec", workers: vec![worker] }.to_string();
+        assert!(!shown(worker).contains("steered"));
+        worker.sleep.steered = 7;
+        assert!(shown(worker).ends_with("woken by working ones: 7 steered, 0 left to the system"));
+        (worker.sleep.unsteered, worker.sleep.behind_waker) = (3, 2);
+        assert!(shown(worker).ends_with("7 steered, 3 left to the system, 2 of them behind their wakers"));
     }
 
     #[test]
