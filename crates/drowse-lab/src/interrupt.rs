@@ -1,5 +1,6 @@
-//! Ctrl-C and its kin. The first asks the program to stop, and keep what it has; the second ends it
-//! at once.
+//! Ctrl-C and its kin. The first asks the program to stop, and keep what it has; one that comes after
+//! the program has [said so](second_ends_at_once) ends it at once. Before that it is the first one
+//! again: who signals a process and then its group does not mean it twice.
 //!
 //! A child has a process group of its own, so that a Ctrl-C on the terminal is not its affair but
 //! ours: a signal ends the child, whoever waits for the child goes on, and finds that it was
@@ -8,13 +9,16 @@
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus};
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// What asks the program to stop: Ctrl-C, `kill`, a terminal that is closed.
 const SIGNALS: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
 /// The first signal; 0 until then.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
+
+/// Whether the next signal ends the program at once.
+static TOLD: AtomicBool = AtomicBool::new(false);
 
 /// The process that we wait for, which is the leader of its group; 0 if there is none. It has not
 /// been reaped: the number is its own.
@@ -29,6 +33,12 @@ pub(crate) fn stopped() -> Option<i32> {
     // other's; if both loads were early, the signal would find no child, and the child would be
     // started and waited for all the same.
     Some(SIGNAL.load(Ordering::SeqCst)).filter(|&signal| signal != 0)
+}
+
+/// The program is about to say that the next signal ends it at once.
+pub(crate) fn second_ends_at_once() {
+    // ORDERING: relaxed, as in `on_signal`.
+    TOLD.store(true, Ordering::Relaxed);
 }
 
 /// What people call a signal.
@@ -87,7 +97,8 @@ extern "C" fn on_signal(signal: libc::c_int) {
     // ORDERING: SeqCst, pairs with `Ward::spawn`; see `stopped`.
     let first = SIGNAL.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst).is_ok();
     end_child();
-    if !first {
+    // ORDERING: relaxed; nothing else is read on the strength of it.
+    if !first && TOLD.load(Ordering::Relaxed) {
         // SAFETY: it may be called from a handler, and does not return.
         unsafe { libc::_exit(exit_code(signal).into()) };
     }

@@ -113,6 +113,19 @@ fn a_second_one_ends_it_at_once() {
 }
 
 #[test]
+fn two_that_come_together_are_one() {
+    let scratch = Scratch::new("together");
+    let out = scratch.path("");
+    let mut lab = Running::on_a_terminal(&one_takes_long(&out));
+    lab.until_it_says("frames on serial");
+    (0..3).for_each(|_| lab.signal(libc::SIGINT));
+    lab.until_it_says("once more ends at once");
+    let (code, _, heard) = lab.ended();
+    assert_eq!(code, Some(130), "{heard}");
+    assert!(std::path::Path::new(&scratch.path("results.json")).exists(), "{heard}");
+}
+
+#[test]
 fn a_single_cell_is_stopped_with_its_process() {
     let args = ["run", "--workload", "frames", "--contender", "serial", "--time", "10min"];
     let lab = Running::start(&args);

@@ -74,7 +74,8 @@
 //!
 //! They are a line: each was the answer to what hurt with the one before. `sleepy` wakes everybody for anything, which burns
 //! CPU time when work is sparse. `counters` wakes only whom it must, but lets a worker fall asleep in the middle of a stream of small jobs, to be woken
-//! a microsecond later. `jec` lets a post tell sleepy workers, with one bit, that it is not the time. Read them in this order.
+//! a microsecond later. `jec` lets a post tell sleepy workers, with one bit, that it is not the time; but it wakes a worker for each job of a backlog,
+//! which is too many on wide pools. So `counters` is the default. Read them in this order.
 //!
 //! [`SleepProtocol`] chooses one, [`Policy`] says how patient workers are. A worker that searches alone, and whose last sleep was over before it was
 //! worth it, keeps *watch*: it searches for a little longer before it gets sleepy ([`Policy::rounds_on_watch`]).

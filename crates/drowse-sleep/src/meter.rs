@@ -119,7 +119,8 @@ pub struct SleepMetrics {
     pub parked: Duration,
     /// Times that a working worker woke it and [kept it off its own processor](crate::Steering).
     pub steered: u64,
-    /// Times that a working worker woke it and left it to the system where it would begin.
+    /// Times that a working worker woke it and left it to the system where it would begin. Not counted with
+    /// [`Steering::Never`](crate::Steering::Never).
     pub unsteered: u64,
     /// How many of those began on the processor of the worker that woke it, behind it.
     pub behind_waker: u64,

@@ -5,7 +5,8 @@
 
 mod common;
 
-use common::{until_all_sleep, watchdog};
+use common::seccomp::{Answer, Whom, answer};
+use common::{assert_works, until_all_sleep, watchdog};
 use drowse::{SleepMetrics, SleepProtocol, Steering, ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeSet;
 use std::mem;
@@ -253,6 +254,28 @@ fn two_pools_do_not_mind_each_other() {
     });
 }
 
+#[test]
+fn a_sandbox_that_refuses_leaves_everybody_to_the_system() {
+    for call in ["set", "get"] {
+        let test = "a_sandbox_that_refuses_leaves_everybody_to_the_system";
+        let ended = common::child::in_child(test, &[("DROWSE_TEST_CALL", call)], || {
+            let pool = builder(2).build().unwrap();
+            wake_from_within(&pool, 5, || ());
+            let refused = if std::env::var("DROWSE_TEST_CALL").as_deref() == Ok("set") {
+                libc::SYS_sched_setaffinity
+            } else {
+                libc::SYS_sched_getaffinity
+            };
+            answer(refused, Answer::Error(libc::EPERM), Whom::Everyone);
+            let before = slept(&pool).steered;
+            wake_from_within(&pool, 20, || ());
+            assert_eq!(slept(&pool).steered, before);
+            assert_works(&pool);
+        });
+        ended.assert_done();
+    }
+}
+
 /// The workers' threads, by their names.
 fn threads_named(prefix: &str) -> Vec<libc::pid_t> {
     common::tasks::named(prefix).iter().map(common::tasks::Task::id).collect()
@@ -283,7 +306,7 @@ fn a_child_that_was_forked_leaves_its_parents_workers_alone() {
         for thread in threads_named("forked") {
             assert_eq!(mask_of(thread), mask());
         }
-        common::assert_works(&pool);
+        assert_works(&pool);
     });
     ended.assert_done();
 }

@@ -33,6 +33,7 @@ pub(super) fn compare(args: &CompareArgs) -> Result<End, Misuse> {
             tell(format!("stopped by {name} before anything was measured: nothing is written"));
             return Ok(End::Stopped(signal));
         }
+        interrupt::second_ends_at_once();
         tell(format!("stopped by {name}: what was measured is kept; once more ends at once"));
     }
     let (timelines, trouble) = pictures(&plan);

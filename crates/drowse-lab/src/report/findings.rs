@@ -174,8 +174,9 @@ fn speedup(view: &View<'_>, champion: &str) -> Option<String> {
 }
 
 /// All of it in one number.
+/// Only where some of them are more than noise: a mean of what cannot be judged cannot be either.
 fn overall(pairs: &[Pair<'_>], champion: &str) -> Option<String> {
-    if pairs.len() < 2 {
+    if pairs.len() < 2 || !pairs.iter().any(|pair| pair.certain) {
         return None;
     }
     let mean = (pairs.iter().map(|pair| pair.gain.ln()).sum::<f64>() / pairs.len() as f64).exp();
