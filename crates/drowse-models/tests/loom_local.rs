@@ -75,6 +75,18 @@ fn a_sleeper_runs_a_job_that_its_poster_never_takes_back(make: MakeSleep) {
     every_interleaving(move || mutual_wait(make));
 }
 
+/// The poster had light fences before it rested, and gets new ones with this very push.
+fn a_sleeper_runs_the_job_of_a_poster_that_has_rested(make: MakeSleep) {
+    with_preemptions(2, move || {
+        let (owner, pool) = Local::new(make);
+        owner.rest();
+        let thief = pool.start_thief();
+        pool.push(&owner);
+        thief.join().unwrap();
+        assert_nobody_counted(&pool.sleep);
+    });
+}
+
 fn a_sleeper_runs_the_job_without_light_fences(make: MakeSleep) {
     every_interleaving(move || {
         without_light_fences();
@@ -112,6 +124,7 @@ fn a_job_that_a_failed_take_back_uncovers_is_not_lost(make: MakeSleep) {
 
 for_each_protocol!(
     a_sleeper_runs_a_job_that_its_poster_never_takes_back,
+    a_sleeper_runs_the_job_of_a_poster_that_has_rested,
     a_sleeper_runs_the_job_without_light_fences,
     a_sleeper_runs_the_job_of_a_poster_that_became_inactive,
     a_job_that_a_failed_take_back_uncovers_is_not_lost

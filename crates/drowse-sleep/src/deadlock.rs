@@ -178,7 +178,7 @@ impl Detector {
 }
 
 fn count_awake(census: &RefCell<Census>, worker: usize, claim: Claim) {
-    if claim == Claim::Asleep {
+    if claim.slept() {
         census.borrow_mut().change(worker, |worker| worker.asleep = false);
     }
 }

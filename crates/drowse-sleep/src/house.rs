@@ -93,7 +93,7 @@ impl House {
                 awake(worker, claim);
             }),
         }
-        self.finish_wake(worker, claim, grip, reason, uncount)
+        self.finish_wake(worker, claim, reason, uncount)
     }
 
     /// Wakes everyone who sleeps, or is about to, if `wanted` says so. See [`wake`](Self::wake).
@@ -118,33 +118,26 @@ impl House {
             }
         });
         for (worker, claim) in claims {
-            self.finish_wake(worker, claim, Grip::LetGo, reason, &uncount);
+            self.finish_wake(worker, claim, reason, &uncount);
         }
     }
 
-    fn finish_wake(
-        &self,
-        worker: usize,
-        claim: Claim,
-        grip: Grip,
-        reason: Reason,
-        uncount: impl FnOnce(),
-    ) -> bool {
+    fn finish_wake(&self, worker: usize, claim: Claim, reason: Reason, uncount: impl FnOnce()) -> bool {
         match claim {
             Claim::Awake => false,
             Claim::Stopped => {
                 self.meters[worker].kept_awake.add(1);
                 true
             }
-            Claim::Asleep => {
+            Claim::Asleep | Claim::Held => {
                 uncount();
                 self.meters[worker].count_wake(reason);
                 self.observe(|observer| observer.wake(worker, reason));
-                if grip == Grip::Hold {
+                if claim == Claim::Held {
                     self.placement.send_elsewhere(worker, &self.meters[worker]);
                 }
                 // WAKE: the worker is ours since the claim; nobody else will wake it.
-                self.sleepers.wake(worker, grip);
+                self.sleepers.wake(worker, claim);
                 true
             }
         }

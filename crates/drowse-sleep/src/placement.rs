@@ -10,8 +10,11 @@
 //!
 //! A worker that is woken like this is *held* first: claimed, so that nobody else wakes it, but not let go. Whoever
 //! holds it writes down what the sleeper must do when it arrives, and changes its mask; the sleeper takes that over
-//! when it was let go. So a mask is only ever changed by others while its thread cannot run any code but the last
-//! instructions of falling asleep.
+//! when it was let go. So a mask is only ever changed by others while its thread runs nothing but the last
+//! instructions of falling asleep: no handler and no job of the user's.
+//!
+//! A thread whose mask the system does not let it change is never steered. If the system refuses later, in the moment
+//! between the two changes, one worker is left with one processor less; then nobody is steered any more.
 
 use crate::meter::Meter;
 use drowse_sync::cell::UnsafeCell;
@@ -44,12 +47,16 @@ pub(crate) struct Placement {
     /// The process that the workers belong to. A child that was forked has their numbers too, but not them.
     process: u32,
     seats: Box<[CachePadded<Seat>]>,
+    /// More than zero if a mask could not be put back.
+    failures: Counter,
 }
 
 #[derive(Debug)]
 struct Seat {
-    /// The thread that sleeps here; 0 until it has slept.
+    /// The thread that sleeps here; 0 until it has slept, and for one that the system does not let us steer.
     thread: Counter,
+    /// Whether that was asked.
+    settled: Counter,
     /// How many times not to try: its mask leaves no choice.
     hopeless: Counter,
     arrival: UnsafeCell<Arrival>,
@@ -58,7 +65,7 @@ struct Seat {
 impl Seat {
     fn new() -> Self {
         let arrival = UnsafeCell::new(Arrival::default());
-        Self { thread: Counter::new(), hopeless: Counter::new(), arrival }
+        Self { thread: Counter::new(), settled: Counter::new(), hopeless: Counter::new(), arrival }
     }
 }
 
@@ -68,8 +75,8 @@ unsafe impl Sync for Seat {}
 /// What a worker must do that was woken.
 #[derive(Debug, Default)]
 struct Arrival {
-    /// Its mask was narrowed: this is what it was.
-    restore: Option<CpuMask>,
+    /// Its mask was narrowed: this is what it was, and what it is if nobody else has changed it since.
+    restore: Option<(CpuMask, CpuMask)>,
     /// It was left to the system: here its waker was. To be compared.
     waker_cpu: Option<usize>,
 }
@@ -87,6 +94,7 @@ impl Placement {
             habit: Habit::default(),
             process: process::id(),
             seats: (0..workers).map(|_| CachePadded::new(Seat::new())).collect(),
+            failures: Counter::new(),
         }
     }
 
@@ -98,8 +106,11 @@ impl Placement {
     /// Worker: it is going to sleep.
     pub(crate) fn settle(&self, worker: usize) {
         let seat = &self.seats[worker];
-        if self.is_on() && seat.thread.get() == 0 {
-            seat.thread.set_mine(ThreadId::current().to_bits().into());
+        if self.is_on() && seat.settled.get() == 0 {
+            seat.settled.set_mine(1);
+            if CpuMask::can_be_changed() {
+                seat.thread.set_mine(ThreadId::current().to_bits().into());
+            }
         }
     }
 
@@ -130,15 +141,22 @@ impl Placement {
             meter.unsteered.add_mine(1);
             meter.behind_waker.add_mine(u64::from(behind_waker));
         }
-        if let Some(mask) = arrival.restore {
+        if let Some((mask, narrowed)) = arrival.restore {
+            let this = ThreadId::current();
             // To find out what to keep takes longer than a process may live that steers a few times.
             let mask = if meter.steered.get() > FEW { mask.to_keep() } else { mask };
-            // The system has allowed a narrower one a moment ago.
-            let _ = mask.apply_to(ThreadId::current());
+            // What somebody else has made of it meanwhile is left alone.
+            let is_ours = CpuMask::of(this).is_none_or(|now| now == narrowed);
+            if is_ours && !mask.apply_to(this) {
+                self.failures.add(1);
+            }
         }
     }
 
     fn wants_to_steer(&self) -> bool {
+        if self.failures.get() > 0 {
+            return false;
+        }
         match self.steering {
             Steering::Auto => self.habit.is_bad(),
             Steering::Always => true,
@@ -146,9 +164,9 @@ impl Placement {
         }
     }
 
-    /// Takes the processor out of the mask of the thread that sleeps here. Returns what the mask was; `None` if
-    /// that cannot be done, or would leave it no processor, or would change nothing.
-    fn narrow(&self, seat: &Seat, cpu: usize) -> Option<CpuMask> {
+    /// Takes the processor out of the mask of the thread that sleeps here. Returns what the mask was, and what it is;
+    /// `None` if that cannot be done, or would leave it no processor, or would change nothing.
+    fn narrow(&self, seat: &Seat, cpu: usize) -> Option<(CpuMask, CpuMask)> {
         if seat.hopeless.get() > 0 {
             seat.hopeless.set_mine(seat.hopeless.get() - 1);
             return None;
@@ -158,8 +176,11 @@ impl Placement {
             return None;
         }
         // What its mask is now, not what it was: the user may have changed it.
-        let narrowed = CpuMask::of(thread)
-            .filter(|mask| mask.contains(cpu) && mask.count() > 1 && mask.without(cpu).apply_to(thread));
+        let narrowed = CpuMask::of(thread).and_then(|mask| {
+            let narrowed = mask.without(cpu);
+            let makes_sense = mask.contains(cpu) && mask.count() > 1;
+            (makes_sense && narrowed.apply_to(thread)).then_some((mask, narrowed))
+        });
         if narrowed.is_none() {
             seat.hopeless.set_mine(HOPELESS);
         }

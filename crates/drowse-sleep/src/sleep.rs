@@ -113,6 +113,7 @@ impl Sleep {
     #[must_use]
     pub fn with_steering(mut self, steering: Steering) -> Self {
         self.house.placement = Placement::new(self.house.workers(), steering);
+        self.house.sleepers.can_be_held = self.house.placement.is_on();
         self
     }
 

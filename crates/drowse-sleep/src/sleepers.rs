@@ -7,18 +7,20 @@ use drowse_sync::{CachePadded, WaitWord, mutant};
 const AWAKE: u32 = 0;
 /// About to sleep: visible to wakers, who can still stop it without a system call.
 const COMMITTING: u32 = 1;
-/// Blocked, or irrevocably about to be. Whoever moves it back to AWAKE must wake it.
-const ASLEEP: u32 = 2;
+/// Counts as asleep, but still runs code: the pool's, and a handler of the user's.
+const DOZING: u32 = 2;
+/// Blocked, or about to be, without running anything else. Whoever moves it back to AWAKE must wake it.
+const ASLEEP: u32 = 3;
 /// As asleep, and claimed by a waker that has something to do before it lets it go.
-const HELD: u32 = 3;
+const HELD: u32 = 4;
 
 /// One bed a worker.
 ///
 /// ```text
-///            make_bed               commit
-///   AWAKE -------------> COMMITTING --------> ASLEEP ---- hold ----> HELD
-///     ^                      |                   |                    |
-///     +--- leave_bed, claim -+------- claim -----+------- wake -------+
+///            make_bed               commit            sleep             claim, to hold
+///   AWAKE -------------> COMMITTING --------> DOZING --------> ASLEEP ----------------> HELD
+///     ^                      |                  |                |                       |
+///     +--- leave_bed, claim -+------ claim -----+----- claim ----+-------- wake ---------+
 /// ```
 ///
 /// The worker itself moves right; a waker's claim moves to AWAKE, from either state, with
@@ -33,6 +35,8 @@ const HELD: u32 = 3;
 #[derive(Debug)]
 pub(crate) struct Sleepers {
     beds: Box<[CachePadded<WaitWord>]>,
+    /// Whether sleepers can be held. If not, they need not doze before they sleep.
+    pub(crate) can_be_held: bool,
 }
 
 /// What a waker found.
@@ -44,6 +48,15 @@ pub(crate) enum Claim {
     Stopped,
     /// The worker was asleep and is ours: un-count it, then wake it.
     Asleep,
+    /// The same, and it is held until then.
+    Held,
+}
+
+impl Claim {
+    /// Whether the worker counted as asleep, and is ours to wake.
+    pub(crate) fn slept(self) -> bool {
+        matches!(self, Self::Asleep | Self::Held)
+    }
 }
 
 /// What a claim does with a worker that is asleep.
@@ -51,14 +64,15 @@ pub(crate) enum Claim {
 pub(crate) enum Grip {
     /// Takes it out of bed: it goes on as soon as it is woken, or finds out by itself.
     LetGo,
-    /// Keeps it where it is until it is woken.
+    /// Keeps it where it is until it is woken, if it does not run anything else any more.
     Hold,
 }
 
 impl Sleepers {
     /// Beds for `workers` workers, all awake.
     pub(crate) fn new(workers: usize) -> Self {
-        Self { beds: (0..workers).map(|_| CachePadded::new(WaitWord::new(AWAKE))).collect() }
+        let beds = (0..workers).map(|_| CachePadded::new(WaitWord::new(AWAKE))).collect();
+        Self { beds, can_be_held: false }
     }
 
     /// The number of workers.
@@ -91,20 +105,30 @@ impl Sleepers {
     pub(crate) fn commit(&self, worker: usize) -> bool {
         if mutant::active("sleepers/commit-overwrites") {
             // ORDERING: immaterial, a mutant.
-            self.beds[worker].store(ASLEEP, Ordering::Relaxed);
+            self.beds[worker].store(self.committed(), Ordering::Relaxed);
             return true;
         }
         // ORDERING: relaxed suffices for success, the value is all a claim looks at; a failure acquires
         // (see `WaitWord::replace`), so the next search sees what the waker published.
-        self.beds[worker].replace(COMMITTING, ASLEEP, Ordering::Relaxed)
+        self.beds[worker].replace(COMMITTING, self.committed(), Ordering::Relaxed)
+    }
+
+    /// What a worker is that has committed.
+    fn committed(&self) -> u32 {
+        if self.can_be_held { DOZING } else { ASLEEP }
     }
 
     /// Worker: blocks until claimed.
     pub(crate) fn sleep(&self, worker: usize) {
-        // WAKE: every path to here has committed; whoever claims the bed calls `wake`, and does so
-        // after the last change of the word.
-        self.beds[worker].wait_while(ASLEEP);
-        self.beds[worker].wait_while(HELD);
+        let bed = &self.beds[worker];
+        // ORDERING: release pairs with the acquire of a claim that holds us: what we did when we arrived the last
+        // time comes before what it does to us. A failure, by a claim, acquires.
+        if !self.can_be_held || bed.replace(DOZING, ASLEEP, Ordering::Release) {
+            // WAKE: every path to here has committed; whoever claims the bed calls `wake`, and does so
+            // after the last change of the word.
+            bed.wait_while(ASLEEP);
+            bed.wait_while(HELD);
+        }
     }
 
     /// Whether the worker is in bed, as far as can be seen without asking twice: as `claim` looks.
@@ -113,7 +137,7 @@ impl Sleepers {
         self.beds[worker].load(Ordering::Relaxed) != AWAKE
     }
 
-    /// Waker: takes the worker out of bed. On [`Claim::Asleep`] the caller must call [`wake`](Self::wake).
+    /// Waker: takes the worker out of bed. If it [slept](Claim::slept), the caller must call [`wake`](Self::wake).
     #[must_use]
     pub(crate) fn claim(&self, worker: usize, grip: Grip) -> Claim {
         let bed = &self.beds[worker];
@@ -122,13 +146,13 @@ impl Sleepers {
             // caller read the count, the word or the latch; for a broadcast, its fence.
             let (seen, claim) = match bed.load(Ordering::Relaxed) {
                 ASLEEP if grip == Grip::Hold && !mutant::active("sleepers/no-hold") => {
-                    // ORDERING: relaxed; to let it go releases.
-                    if bed.replace(ASLEEP, HELD, Ordering::Relaxed) {
-                        return Claim::Asleep;
+                    // ORDERING: acquire pairs with the release in `sleep`. To let it go releases.
+                    if bed.replace(ASLEEP, HELD, Ordering::Acquire) {
+                        return Claim::Held;
                     }
                     continue;
                 }
-                ASLEEP => (ASLEEP, Claim::Asleep),
+                seen @ (ASLEEP | DOZING) => (seen, Claim::Asleep),
                 COMMITTING if mutant::active("sleepers/claim-ignores-committing") => return Claim::Awake,
                 COMMITTING => (COMMITTING, Claim::Stopped),
                 _ => return Claim::Awake,
@@ -142,9 +166,9 @@ impl Sleepers {
     }
 
     /// Waker: wakes the worker it claimed, and lets it go if it held it.
-    pub(crate) fn wake(&self, worker: usize, grip: Grip) {
+    pub(crate) fn wake(&self, worker: usize, claim: Claim) {
         let bed = &self.beds[worker];
-        if grip == Grip::Hold {
+        if claim == Claim::Held {
             // ORDERING: release pairs with the sleeper's acquire in `sleep`: it sees what was done to it meanwhile.
             let relaxed = mutant::active("sleepers/let-go-relaxed");
             bed.store(AWAKE, if relaxed { Ordering::Relaxed } else { Ordering::Release });

@@ -9,7 +9,7 @@ impl Sleep {
     pub(crate) fn keeps_watch(&self, idle: &Idle) -> bool {
         // In the middle of a job it waits for one who may have to be woken first, and who may wait for it in turn.
         let (rounds, company) = if idle.in_a_job {
-            (3 * self.policy.rounds_on_watch, 2)
+            (self.policy.rounds_on_watch.saturating_mul(3), 2)
         } else {
             (self.policy.rounds_on_watch, 1)
         };

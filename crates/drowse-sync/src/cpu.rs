@@ -86,15 +86,16 @@ mod linux {
 
         /// What to apply to a thread that may run on this set, and is to go on doing so.
         ///
-        /// If these are all processors of the machine: all there could ever be, so that the thread follows when some are added, as a
-        /// thread does that nobody has restricted.
+        /// If these are all processors that the machine can have: more than it can have, so that the thread is as one
+        /// that nobody has restricted. Otherwise, and if that is not known, just these. Never wider than what it was.
         #[must_use]
         pub fn to_keep(self) -> Self {
-            static ONLINE: OnceLock<usize> = OnceLock::new();
-            // SAFETY: takes a plain number.
-            let online =
-                *ONLINE.get_or_init(|| unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) } as usize);
-            if self.count() < online {
+            static POSSIBLE: OnceLock<Option<usize>> = OnceLock::new();
+            let possible = POSSIBLE.get_or_init(|| {
+                let list = std::fs::read_to_string("/sys/devices/system/cpu/possible").ok()?;
+                count_of_list(list.trim())
+            });
+            if possible.is_none_or(|possible| self.count() < possible) {
                 return self;
             }
             let mut all = self;
@@ -105,7 +106,30 @@ mod linux {
             all
         }
 
+        /// Whether the system lets the calling thread change its mask, as far as can be seen without doing so.
+        pub fn can_be_changed() -> bool {
+            // SAFETY: no processors at all, which the system reads and refuses, for that reason alone.
+            let refused = unsafe { libc::sched_setaffinity(0, 0, std::ptr::null()) };
+            refused != 0 && std::io::Error::last_os_error().raw_os_error() == Some(libc::EINVAL)
+        }
+
         const CAPACITY: usize = 8 * size_of::<libc::cpu_set_t>();
+    }
+
+    impl PartialEq for CpuMask {
+        fn eq(&self, other: &Self) -> bool {
+            // SAFETY: a plain function of the sets.
+            unsafe { libc::CPU_EQUAL(&self.0, &other.0) }
+        }
+    }
+
+    /// How many numbers there are in a list like `0-3,8`.
+    fn count_of_list(list: &str) -> Option<usize> {
+        list.split(',').try_fold(0, |count, part| {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
+            Some(count + last.checked_sub(first)? + 1)
+        })
     }
 
     impl std::fmt::Debug for CpuMask {
@@ -116,7 +140,20 @@ mod linux {
 
     #[cfg(test)]
     mod tests {
-        use super::{CpuMask, ThreadId, current_cpu};
+        use super::{CpuMask, ThreadId, count_of_list, current_cpu};
+
+        #[test]
+        fn a_list_of_processors_is_counted() {
+            assert_eq!(["0", "0-3", "0-1,4,8-11"].map(count_of_list), [Some(1), Some(4), Some(7)]);
+            assert_eq!(["", "x", "3-1", "1-"].map(count_of_list), [None; 4]);
+        }
+
+        #[test]
+        fn to_ask_whether_a_mask_can_be_changed_changes_nothing() {
+            let before = CpuMask::of(ThreadId::current()).unwrap();
+            assert!(CpuMask::can_be_changed());
+            assert_eq!(CpuMask::of(ThreadId::current()), Some(before));
+        }
 
         #[test]
         fn a_thread_runs_where_it_may() {
@@ -179,7 +216,7 @@ mod unknown {
     }
 
     /// A set of processors. Nobody has one.
-    #[derive(Debug, Clone, Copy)]
+    #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct CpuMask(());
 
     impl CpuMask {
@@ -191,6 +228,11 @@ mod unknown {
         /// Lets the thread run on these processors alone. It cannot be done.
         #[must_use]
         pub fn apply_to(&self, _thread: ThreadId) -> bool {
+            false
+        }
+
+        /// Whether the system lets the calling thread change its mask: it knows none.
+        pub fn can_be_changed() -> bool {
             false
         }
 

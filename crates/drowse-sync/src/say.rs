@@ -1,7 +1,6 @@
 //! What drowse has to say to people, on the standard error.
 
 use std::fmt;
-use std::io::{self, Write};
 use std::mem;
 use std::panic::{self, AssertUnwindSafe};
 
@@ -9,7 +8,8 @@ use std::panic::{self, AssertUnwindSafe};
 ///
 /// Every line of the library goes through here, and this never unwinds: it is called where a panic
 /// would free what other threads still use. (`eprintln!` panics when it cannot write.) What is said
-/// may come from the user's code, such as the text of an error, so that is guarded against too.
+/// may come from the user's code, such as the text of an error, so that is guarded against too. Nor does
+/// it wait for the lock that std has round the standard error: whoever holds that may be waiting for us.
 ///
 /// ```
 /// drowse_sync::say(format_args!("drowse: {} workers", 3));
@@ -17,13 +17,23 @@ use std::panic::{self, AssertUnwindSafe};
 pub fn say(line: fmt::Arguments<'_>) {
     let said = panic::catch_unwind(AssertUnwindSafe(|| {
         // One write, so that lines of several threads do not mix.
-        let line = format!("{line}\n");
-        let _ = io::stderr().write_all(line.as_bytes());
+        write(format!("{line}\n").as_bytes());
     }));
     if let Err(payload) = said {
         // It is the user's, and may panic when it is dropped.
         mem::forget(payload);
     }
+}
+
+#[cfg(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle))))]
+fn write(line: &[u8]) {
+    // SAFETY: reads so many bytes. What is not written is lost.
+    unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
+}
+
+#[cfg(not(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle)))))]
+fn write(line: &[u8]) {
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), line);
 }
 
 #[cfg(test)]

@@ -163,3 +163,21 @@ fn a_system_that_is_short_of_memory_is_asked_again() {
     ended.assert_done();
     assert_eq!(ended.complaints(), [""; 0]);
 }
+
+#[test]
+fn whoever_holds_the_standard_error_holds_up_nobody() {
+    let ended = in_child("whoever_holds_the_standard_error_holds_up_nobody", &[], || {
+        let pool = pool(3);
+        work_until_told(&pool);
+        let stderr = std::io::stderr().lock();
+        answer(libc::SYS_membarrier, Answer::Error(libc::EPERM), Whom::Everyone);
+        for _ in 0..20 {
+            assert_eq!(pool.install(|| fib(15)), 610);
+            mutual_wait(&pool);
+        }
+        assert_works(&pool);
+        drop(stderr);
+    });
+    ended.assert_done();
+    assert_eq!(ended.complaints().len(), 1, "{ended:?}");
+}

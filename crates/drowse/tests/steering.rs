@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use std::mem;
 use std::sync::Mutex;
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// Processors.
 type Cpus = BTreeSet<usize>;
@@ -94,15 +95,52 @@ fn threads_that_jobs_start_inherit_it() {
 }
 
 #[test]
-fn handlers_see_it_too() {
+fn handlers_see_it_too_however_long_they_take() {
     watchdog(|| {
         let mine = mask();
-        let look = move || assert_eq!(mask(), mine);
+        let look = move || {
+            let start = Instant::now();
+            while start.elapsed() < Duration::from_micros(100) {
+                assert_eq!(mask(), mine);
+            }
+        };
         let look_again = look.clone();
         let pool =
-            builder(2).acquire_thread_handler(look).release_thread_handler(look_again).build().unwrap();
-        wake_from_within(&pool, 50, || {});
+            builder(3).acquire_thread_handler(look).release_thread_handler(look_again).build().unwrap();
+        // Somebody is always about to sleep, or to wake another.
+        for _ in 0..300 {
+            pool.install(|| {
+                drowse::scope(|s| (0..3).for_each(|_| s.spawn(|_| _ = drowse::join(|| (), || ()))));
+            });
+        }
     });
+}
+
+#[test]
+fn a_thread_that_cannot_change_its_own_mask_keeps_it() {
+    let ended = common::child::in_child("a_thread_that_cannot_change_its_own_mask_keeps_it", &[], || {
+        let mine = mask();
+        // Worker 0 is this thread, which may do as it likes. The other may not.
+        let refuse = |index| {
+            if index > 0 {
+                answer(libc::SYS_sched_setaffinity, Answer::Error(libc::EPERM), Whom::ThisThread);
+            }
+        };
+        let pool = builder(2).use_current_thread().start_handler(refuse).build().unwrap();
+        for _ in 0..50 {
+            common::until("the other sleeps", || common::sleeping(&pool) == 1);
+            drowse::join(
+                || {
+                    common::until("the other half was taken", || {
+                        drowse::current_thread_has_pending_tasks() == Some(false)
+                    });
+                },
+                || assert_eq!(mask(), mine),
+            );
+        }
+        assert_eq!(slept(&pool).steered, 0);
+    });
+    ended.assert_done();
 }
 
 #[test]

@@ -68,7 +68,8 @@ impl<'a> Headcount<'a> {
         // before it became inactive we have acquired with them.
         // While another worker searches we may miss a job of a worker: the last one to stop searching, be it to
         // sleep or to work, changes the counts after us, executes the heavy fence, and finds the job or wakes somebody.
-        let last_searcher = now.awake_idle() == 0;
+        let alone = now.sleeping() == 1 || !mutant::active_in(self.protocol, "only-the-first-fences");
+        let last_searcher = now.awake_idle() == 0 && alone;
         if !mutant::active_in(self.protocol, "no-sleep-fence") {
             let overlooked = usize::from(mutant::active_in(self.protocol, "sleep-miscounts"));
             self.fence_against_posts(self.active(now) > overlooked && last_searcher);

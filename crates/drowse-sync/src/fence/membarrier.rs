@@ -22,8 +22,10 @@ use crate::{hint, say};
 use std::cell::Cell;
 use std::io;
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering, compiler_fence};
+use std::sync::Once;
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering, compiler_fence};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -51,8 +53,25 @@ static USERS: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     /// How many of them are this very thread.
-    static MINE: Cell<usize> = const { Cell::new(0) };
+    static MINE: Mine = const { Mine(Cell::new(0)) };
 }
+
+struct Mine(Cell<usize>);
+
+impl Drop for Mine {
+    /// A thread that ends uses nothing any more, whatever it has left behind.
+    fn drop(&mut self) {
+        // ORDERING: as for one who gives them back.
+        USERS.fetch_sub(self.0.get(), Ordering::Release);
+    }
+}
+
+fn mine() -> usize {
+    MINE.try_with(|mine| mine.0.get()).unwrap_or(0)
+}
+
+/// The error with which the system has refused, if nobody was told yet; else 0.
+static UNSAID: AtomicI32 = AtomicI32::new(0);
 
 /// How long a store can wait in a buffer, and then some. See the top of this file.
 const LONG_ENOUGH: Duration = Duration::from_millis(20);
@@ -74,6 +93,7 @@ impl LightFences {
     /// Does what can be done without a wait, so that there will be some. For the start of a pool.
     pub fn prepare() {
         if state() == UNTRIED && is_only_thread() {
+            watch_forks();
             tell_system(UNTRIED);
         }
     }
@@ -87,23 +107,50 @@ impl LightFences {
         Self::get()
     }
 
-    /// If they are to be had at this moment.
+    /// If they are to be had at this moment. To be asked where nobody waits for the caller: if the system has changed its
+    /// mind, whoever hears of it first tells people.
     pub fn get() -> Option<Self> {
-        if state() != READY {
-            return None;
+        match state() {
+            READY => {}
+            REFUSED => {
+                tell_people();
+                return None;
+            }
+            _ => return None,
         }
         // ORDERING: relaxed; ordered by the fence, as is the look at the state above. Whoever executes its full
         // fence after ours sees both; whoever did before is seen by us.
-        USERS.fetch_add(1, Ordering::Relaxed);
-        MINE.with(|mine| mine.set(mine.get() + 1));
+        let counted = MINE.try_with(|mine| {
+            mine.0.set(mine.0.get() + 1);
+            USERS.fetch_add(1, Ordering::Relaxed);
+        });
         full_fence();
-        Some(Self { on_this_thread: PhantomData })
+        // A thread that is about to end gets none.
+        counted.ok().map(|()| Self { on_this_thread: PhantomData })
     }
 
-    /// Whether the system refuses heavy fences now: then these should be dropped soon.
+    /// Whether the system refuses heavy fences now: then these should be dropped soon. As for [`get`](Self::get).
     #[cold]
     pub fn are_due_back(&self) -> bool {
-        state() == REFUSED
+        let refused = state() == REFUSED;
+        if refused {
+            tell_people();
+        }
+        refused
+    }
+}
+
+/// Says that the system has changed its mind, once. Not where somebody waits for us.
+#[cold]
+fn tell_people() {
+    // ORDERING: relaxed; one of them gets it.
+    let errno = UNSAID.swap(0, Ordering::Relaxed);
+    if errno != 0 {
+        let error = io::Error::from_raw_os_error(errno);
+        say(format_args!(
+            "drowse: the system refuses membarrier, which it had granted ({error}); going on with slower \
+             fences (allow it in the sandbox, or build thread pools in there)"
+        ));
     }
 }
 
@@ -111,8 +158,12 @@ impl Drop for LightFences {
     fn drop(&mut self) {
         // ORDERING: release pairs with the acquire in `heavy_fence`: who finds no users left sees what they
         // wrote. What they write from now on is followed by full fences.
-        USERS.fetch_sub(1, Ordering::Release);
-        MINE.with(|mine| mine.set(mine.get() - 1));
+        let give_back = |mine: &Mine| {
+            mine.0.set(mine.0.get() - 1);
+            USERS.fetch_sub(1, Ordering::Release);
+        };
+        // If there is no count any more, it was given back when the count went.
+        let _ = MINE.try_with(give_back);
     }
 }
 
@@ -129,7 +180,7 @@ pub fn light_fence() {
 pub fn heavy_fence() {
     full_fence();
     // ORDERING: acquire pairs with the release of those who gave theirs back; after the full fence, see the module.
-    if USERS.load(Ordering::Acquire) > MINE.with(Cell::get) {
+    if USERS.load(Ordering::Acquire) > mine() {
         if state() == REFUSED { wait_it_out() } else { fence_everyone() }
     }
 }
@@ -145,10 +196,9 @@ fn fence_everyone() {
             Err(error) => {
                 // ORDERING: as in `tell_system`.
                 if STATE.swap(REFUSED, Ordering::AcqRel) == READY {
-                    say(format_args!(
-                        "drowse: the system refuses membarrier, which it had granted ({error}); going on \
-                         with slower fences (allow it in the sandbox, or build thread pools in there)"
-                    ));
+                    // Not said here: we may hold a lock, and be on the way to bed.
+                    // ORDERING: relaxed; for people to read.
+                    UNSAID.store(error.raw_os_error().unwrap_or(0), Ordering::Relaxed);
                 }
                 break;
             }
@@ -183,15 +233,44 @@ fn wait_it_out() {
 /// Somebody who has no light fences would profit from them: sees to it that there are some, soon.
 #[cold]
 pub fn want_light_fences() {
+    watch_forks();
     // ORDERING: acquire, as in `state`; the exchange lets one thread tell the system.
     let mine = STATE.compare_exchange(UNTRIED, TELLING, Ordering::Acquire, Ordering::Relaxed).is_ok();
     if mine {
         let builder = thread::Builder::new().name("drowse-fences".into()).stack_size(64 << 10);
-        if builder.spawn(|| tell_system(TELLING)).is_err() {
+        if with_signals_blocked(|| builder.spawn(|| tell_system(TELLING))).is_err() {
             // Where no thread is to be had, full fences will do, for good.
             STATE.store(NEVER, Ordering::Release);
         }
     }
+}
+
+/// Calls `f` so that threads that it starts handle no signals: those are for the program's own.
+fn with_signals_blocked<R>(f: impl FnOnce() -> R) -> R {
+    let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+    // SAFETY: room for two sets, each of which is filled before it is read.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
+    }
+    let result = f();
+    // SAFETY: filled above.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), ptr::null_mut()) };
+    result
+}
+
+/// Sees to it that [`after_fork`] is called.
+fn watch_forks() {
+    static ONCE: Once = Once::new();
+    // SAFETY: the function does nothing but store to atomics and look at a thread-local word.
+    ONCE.call_once(|| _ = unsafe { libc::pthread_atfork(None, None, Some(after_fork)) });
+}
+
+/// In a forked child: the other threads are gone, and with them what they used and what they were at.
+extern "C" fn after_fork() {
+    // ORDERING: relaxed; there is one thread.
+    USERS.store(mine(), Ordering::Relaxed);
+    let _ = STATE.compare_exchange(TELLING, UNTRIED, Ordering::Relaxed, Ordering::Relaxed);
 }
 
 /// Tells the system that there will be heavy fences, unless the state is not `from` any more.
@@ -224,5 +303,28 @@ fn command(command: libc::c_int) -> io::Result<()> {
     match unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LightFences, USERS};
+    use std::sync::atomic::Ordering;
+    use std::thread;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn a_thread_that_ends_gives_back_what_it_has_forgotten() {
+        let before = USERS.load(Ordering::Relaxed);
+        let forget = || LightFences::at_any_cost().map(std::mem::forget).is_some();
+        if !thread::spawn(forget).join().unwrap() {
+            return; // This system has none.
+        }
+        // Other tests may have some for a moment.
+        let start = Instant::now();
+        while USERS.load(Ordering::Relaxed) > before {
+            assert!(start.elapsed() < Duration::from_secs(10), "they were not given back");
+            thread::park_timeout(Duration::from_millis(1));
+        }
     }
 }

@@ -113,7 +113,7 @@ where
     // its panic is halted. B and RB are `Send`.
     let job_ref = unsafe { job_b.as_job_ref() };
     // SAFETY: a new reference, in no queue.
-    unsafe { worker.push(job_ref) };
+    unwind::or_abort(|| unsafe { worker.push(job_ref) });
     let result_a = match unwind::halt_unwinding(|| oper_a(FnContext::new(false))) {
         Ok(result_a) => result_a,
         Err(payload) => end_with_panic(worker, &job_b, payload),

@@ -82,6 +82,27 @@ pub(super) const MUTANTS: &[Mutant] = &[
         removes: "the release with which a sleeper that was held is let go",
     },
     Mutant {
+        name: "deque/rest-keeps-limit",
+        backend: Backend::Loom,
+        binary: "loom_local",
+        model: "jec::a_sleeper_runs_the_job_of_a_poster_that_has_rested",
+        removes: "the low limit that sends the first push after a rest the slow way",
+    },
+    Mutant {
+        name: "jec/only-the-first-fences",
+        backend: Backend::Loom,
+        binary: "loom_two_sleepers",
+        model: "jec::one_of_them_runs_the_job",
+        removes: "the heavy fence of the last searcher, if others sleep already",
+    },
+    Mutant {
+        name: "counters/only-the-first-fences",
+        backend: Backend::Loom,
+        binary: "loom_two_sleepers",
+        model: "counters::one_of_them_runs_the_job",
+        removes: "the heavy fence of the last searcher, if others sleep already",
+    },
+    Mutant {
         name: "wait-word/wake-unlocked",
         backend: Backend::Loom,
         binary: "loom_block",
