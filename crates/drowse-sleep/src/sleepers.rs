@@ -145,9 +145,10 @@ impl Sleepers {
             // ORDERING: relaxed; look before you swap. What makes a sleeper visible here is the acquire with which the
             // caller read the count, the word or the latch; for a broadcast, its fence.
             let (seen, claim) = match bed.load(Ordering::Relaxed) {
-                ASLEEP if grip == Grip::Hold && !mutant::active("sleepers/no-hold") => {
+                ASLEEP if grip == Grip::Hold => {
+                    let held = if mutant::active("sleepers/no-hold") { AWAKE } else { HELD };
                     // ORDERING: acquire pairs with the release in `sleep`. To let it go releases.
-                    if bed.replace(ASLEEP, HELD, Ordering::Acquire) {
+                    if bed.replace(ASLEEP, held, Ordering::Acquire) {
                         return Claim::Held;
                     }
                     continue;
