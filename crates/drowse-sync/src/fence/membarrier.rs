@@ -93,7 +93,6 @@ impl LightFences {
     /// Does what can be done without a wait, so that there will be some. For the start of a pool.
     pub fn prepare() {
         if state() == UNTRIED && is_only_thread() {
-            watch_forks();
             tell_system(UNTRIED);
         }
     }
@@ -120,6 +119,7 @@ impl LightFences {
         }
         // ORDERING: relaxed; ordered by the fence, as is the look at the state above. Whoever executes its full
         // fence after ours sees both; whoever did before is seen by us.
+        watch_forks();
         let counted = MINE.try_with(|mine| {
             mine.0.set(mine.0.get() + 1);
             USERS.fetch_add(1, Ordering::Relaxed);
