@@ -5,10 +5,9 @@ mod common;
 
 use common::child::{Ended, in_child};
 use common::seccomp::{Answer, Whom, answer};
-use common::{assert_works, fib, pool, until, until_all_sleep};
+use common::{assert_works, fib, mutual_wait, pool, until, until_all_sleep};
 use drowse::ThreadPool;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
 use std::thread;
 
 static TRAPPED: AtomicUsize = AtomicUsize::new(0);
@@ -40,22 +39,6 @@ fn another_thread() {
             thread::park();
         }
     });
-}
-
-/// Halves that wait for each other, one of them queued by a worker that does not come back for it.
-fn mutual_wait(pool: &ThreadPool) {
-    let (to_b, from_a) = mpsc::channel();
-    let (to_a, from_b) = mpsc::channel();
-    pool.join(
-        move || {
-            to_b.send(()).unwrap();
-            from_b.recv().unwrap();
-        },
-        move || {
-            from_a.recv().unwrap();
-            to_a.send(()).unwrap();
-        },
-    );
 }
 
 /// Gives the pool work until it goes by light fences, as far as the system tells.

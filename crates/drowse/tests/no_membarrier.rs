@@ -6,7 +6,6 @@ mod common;
 use common::fib;
 use common::seccomp::{Answer, Whom, answer};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc;
 
 #[test]
 fn works_without() {
@@ -30,18 +29,7 @@ fn works_without() {
         // Halves that wait for each other: a job that was pushed must be seen by a worker about to sleep.
         let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
         for _ in 0..2_000 {
-            let (to_b, from_a) = mpsc::channel();
-            let (to_a, from_b) = mpsc::channel();
-            pool.join(
-                move || {
-                    to_b.send(()).unwrap();
-                    from_b.recv().unwrap();
-                },
-                move || {
-                    from_a.recv().unwrap();
-                    to_a.send(()).unwrap();
-                },
-            );
+            common::mutual_wait(&pool);
         }
     });
 }

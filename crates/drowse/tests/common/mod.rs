@@ -90,6 +90,22 @@ pub(crate) fn fib(n: u32) -> u64 {
     a + b
 }
 
+/// Halves that wait for each other, one of them queued by a worker that does not come back for it.
+pub(crate) fn mutual_wait(pool: &ThreadPool) {
+    let (to_b, from_a) = mpsc::channel();
+    let (to_a, from_b) = mpsc::channel();
+    pool.join(
+        move || {
+            to_b.send(()).unwrap();
+            from_b.recv().unwrap();
+        },
+        move || {
+            from_a.recv().unwrap();
+            to_a.send(()).unwrap();
+        },
+    );
+}
+
 /// Shows that a pool still does what it is for: joins, and each worker answers.
 #[track_caller]
 pub(crate) fn assert_works(pool: &ThreadPool) {
