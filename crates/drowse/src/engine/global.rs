@@ -78,12 +78,12 @@ fn own_registry() -> &'static Arc<Registry> {
 /// next one may try.
 pub(crate) fn set_global_registry(
     build: impl FnOnce() -> Result<Arc<Registry>, ThreadPoolBuildError>,
-) -> Result<&'static Arc<Registry>, ThreadPoolBuildError> {
-    let already = || ThreadPoolBuildError::new(BuildErrorKind::GlobalPoolAlreadyInitialized);
+) -> Result<(), ThreadPoolBuildError> {
     let _building = Building::begin()?;
     if GLOBAL.get().is_some() {
-        return Err(already());
+        return Err(ThreadPoolBuildError::new(BuildErrorKind::GlobalPoolAlreadyInitialized));
     }
     let registry = build()?;
-    GLOBAL.get_or_init(|| Some(registry)).as_ref().ok_or_else(already)
+    GLOBAL.get_or_init(|| Some(registry));
+    Ok(())
 }

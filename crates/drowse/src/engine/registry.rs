@@ -6,7 +6,7 @@ use super::worker::WorkerThread;
 use crate::TraceEvent;
 use crate::deque::Stealer;
 use crate::job::{JobFifo, JobHeader, JobRef};
-use crate::latch::{LockLatch, OnceLatch};
+use crate::latch::OnceLatch;
 use crate::metrics::{Metrics, WorkMeter};
 use crate::trace::Recorder;
 use crate::unwind::{self, Payload};
@@ -33,8 +33,6 @@ pub(crate) struct Registry {
 /// The part of a worker that others see.
 #[derive(Debug)]
 pub(super) struct ThreadInfo {
-    /// Set once the worker runs.
-    pub(super) primed: LockLatch,
     /// Set when the pool ends.
     pub(super) terminate: OnceLatch,
     /// The thieves' end of its deque.
@@ -75,7 +73,6 @@ impl Registry {
         let threads: Box<[ThreadInfo]> = stealers
             .into_iter()
             .map(|stealer| ThreadInfo {
-                primed: LockLatch::new(),
                 terminate: OnceLatch::new(),
                 stealer,
                 broadcasts: Queue::new(),

@@ -4,13 +4,11 @@ use super::registry::{Handlers, Registry};
 use super::worker::WorkerThread;
 use crate::deque::{self, Owner};
 use crate::job::JobHeader;
-use crate::latch::{Latch, LockLatch};
 use crate::trace::Recorder;
 use crate::unwind;
 use drowse_sleep::{Policy, Sleep, SleepProtocol, Steering};
 use drowse_sync::{Arc, LightFences};
 use std::mem;
-use std::ptr;
 
 /// Where a worker's deque starts; it grows as needed. (A model pays for each slot.)
 const DEQUE_CAPACITY: usize = if cfg!(drowse_loom) { 2 } else { 64 };
@@ -85,23 +83,17 @@ impl Drop for Unfinished<'_> {
 
 /// Makes the calling thread a worker, for the rest of its life.
 fn adopt_current_thread(parts: ThreadBuilderParts) {
-    let registry = Arc::clone(&parts.registry);
-    let index = parts.index;
     let worker = Box::into_raw(Box::new(WorkerThread::new(parts)));
     // SAFETY: leaked, so it stays.
     unsafe { WorkerThread::make_current(worker) };
-    // SAFETY: the latch is in the registry, which we hold.
-    unsafe { LockLatch::set(ptr::from_ref(&registry.threads[index].primed)) };
 }
 
-/// The life of a worker: primed, started, waiting for the end, exited.
+/// The life of a worker: started, waiting for the end, exited.
 pub(crate) fn run_worker(parts: ThreadBuilderParts) {
     let worker = WorkerThread::new(parts);
     // SAFETY: it stays in this frame, and its drop un-sets it.
     unsafe { WorkerThread::make_current(&worker) };
     let registry = Arc::clone(worker.registry());
-    // SAFETY: the latch is in the registry, which we hold.
-    unsafe { LockLatch::set(ptr::from_ref(&registry.threads[worker.index()].primed)) };
     // Jobs and handlers are caught one by one. A panic that comes as far as here would leave the pool
     // with a worker missing, and those who wait for it waiting.
     unwind::or_abort(|| live(&worker, &registry));
@@ -124,13 +116,4 @@ fn live(worker: &WorkerThread, registry: &Registry) {
     }
     registry.sleep.mark_gone(index, &|deadlock| registry.handle_deadlock(deadlock));
     registry.release_thread();
-}
-
-impl Registry {
-    /// Blocks until every worker runs. For the thread that started the pool, once.
-    pub(crate) fn wait_until_primed(&self) {
-        for thread in &self.threads {
-            thread.primed.wait();
-        }
-    }
 }

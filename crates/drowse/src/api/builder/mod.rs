@@ -136,7 +136,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         self.build_registry().map(ThreadPool::new)
     }
 
-    /// Builds the global pool, and returns when all of its threads run.
+    /// Builds the global pool.
     ///
     /// It works once, before anything has used the global pool. A program may do it early in `main`; a library should
     /// not.
@@ -150,8 +150,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     /// assert_eq!(drowse::current_num_threads(), 3);
     /// ```
     pub fn build_global(self) -> Result<(), ThreadPoolBuildError> {
-        set_global_registry(|| self.build_registry())?.wait_until_primed();
-        Ok(())
+        set_global_registry(|| self.build_registry())
     }
 }
 
