@@ -30,7 +30,7 @@
 //!
 //! This library is what the models share.
 
-use drowse_sleep::{LatchWord, Reason, Sleep};
+use drowse_sleep::{LatchWord, Reason, Sleep, Waker};
 use drowse_sync::cell::UnsafeCell;
 
 mod protocols;
@@ -137,7 +137,7 @@ pub fn wait_until<B: Board>(sleep: &Sleep, worker: usize, latch: &LatchWord, boa
 pub fn set_latch(sleep: &Sleep, worker: usize, latch: &LatchWord) {
     // SAFETY: the latch is borrowed, so it is alive.
     let slept = unsafe { LatchWord::set(latch) };
-    sleep.latch_set(worker, slept, Reason::Latch);
+    sleep.latch_set(worker, slept, Reason::Latch, || Waker::MayStop);
 }
 
 /// Demands that nobody is counted as inactive or asleep: all workers have come to an end.

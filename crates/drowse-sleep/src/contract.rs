@@ -1,6 +1,6 @@
 //! The contract: what a sleep protocol decides, and what it cannot get out of.
 
-use crate::{House, LatchWord, Reason};
+use crate::{House, LatchWord, Reason, Waker};
 use drowse_sync::mutant;
 use std::fmt;
 use std::marker::PhantomData;
@@ -111,7 +111,7 @@ pub trait Protocol: fmt::Debug + Send + Sync {
     fn post(&self, house: &House, posted: &Posted<'_>);
 
     /// The latch of `owner` was set. `slept` says whether it [sleeps on it](Self::tells_latch).
-    fn latch_set(&self, house: &House, owner: usize, slept: bool, reason: Reason);
+    fn latch_set(&self, house: &House, owner: usize, slept: bool, reason: Reason, waker: Waker);
 
     /// Each worker was left a job that nobody else may run, and then a full fence was executed.
     fn broadcast(&self, house: &House);

@@ -100,7 +100,7 @@
 //! The loop of a worker that waits for a latch, as a pool would write it:
 //!
 //! ```
-//! use drowse_sleep::{LatchWord, Policy, Reason, Sleep, SleepProtocol};
+//! use drowse_sleep::{LatchWord, Policy, Reason, Sleep, SleepProtocol, Waker};
 //! use drowse_sync::Queue;
 //!
 //! fn wait_until(sleep: &Sleep, worker: usize, latch: &LatchWord, injector: &Queue<u32>) -> u32 {
@@ -132,7 +132,7 @@
 //!     }
 //!     // The latch outlives the call.
 //!     let slept = unsafe { LatchWord::set(&latch) };
-//!     sleep.latch_set(0, slept, Reason::Latch);
+//!     sleep.latch_set(0, slept, Reason::Latch, || Waker::MayStop);
 //!     assert_eq!(worker.join().unwrap(), 55);
 //! });
 //! ```

@@ -231,7 +231,39 @@ impl Default for Habit {
 
 #[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]
 mod tests {
-    use super::Habit;
+    use super::{CpuMask, Habit, Steering, ThreadId};
+    use crate::{LatchWord, Policy, Reason, Sleep, SleepProtocol, Waker};
+    use std::thread;
+
+    /// How often a sleeper was steered whose latch was set by such a waker.
+    fn steered_by(waker: Waker) -> u64 {
+        let policy = Policy { rounds_until_sleepy: 0, rounds_while_sleepy: 0, ..Policy::default() };
+        let sleep = Sleep::new(1, SleepProtocol::default(), policy).with_steering(Steering::Always);
+        let latch = LatchWord::new();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut idle = sleep.start_looking(0);
+                while !latch.probe() {
+                    sleep.no_work_found(&mut idle, &latch, &|| false);
+                }
+                sleep.stop_looking(idle, || false);
+            });
+            while sleep.sleeping() == 0 {
+                thread::park_timeout(std::time::Duration::from_millis(1));
+            }
+            // SAFETY: alive until the threads are joined.
+            let slept = unsafe { LatchWord::set(&latch) };
+            sleep.latch_set(0, slept, Reason::Latch, || waker);
+        });
+        sleep.metrics(0).steered
+    }
+
+    #[test]
+    fn who_sets_a_latch_and_goes_on_steers_its_owner() {
+        let several = CpuMask::of(ThreadId::current()).is_some_and(|mask| mask.count() > 1);
+        assert_eq!(steered_by(Waker::GoesOn), u64::from(several && CpuMask::can_be_changed()));
+        assert_eq!(steered_by(Waker::MayStop), 0);
+    }
 
     /// Of so many wakes, how many are steered, if the system is like this.
     fn steered(habit: &Habit, wakes: u64, behind_waker: impl Fn(u64) -> bool) -> u64 {

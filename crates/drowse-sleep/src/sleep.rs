@@ -5,7 +5,7 @@ use crate::house::House;
 use crate::meter::SleepMetrics;
 use crate::placement::{Placement, Steering};
 use crate::{Announcement, Deadlock, LatchWord, MAX_WORKERS, Observer, Policy, Posted, Protocol, Reason};
-use crate::{PostedTo, Recheck, Retreat, SleepProtocol};
+use crate::{PostedTo, Recheck, Retreat, SleepProtocol, Waker};
 use drowse_sync::atomic::Ordering;
 use drowse_sync::{Arc, full_fence, hint, light_fence, mutant};
 use std::panic::Location;
@@ -302,16 +302,18 @@ impl Sleep {
     }
 
     /// The latch of worker `owner` was set: `slept` is what [`LatchWord::set`] said.
+    ///
+    /// `waker` tells what becomes of the calling thread; it is asked only if somebody may have to be woken.
     #[inline]
-    pub fn latch_set(&self, owner: usize, slept: bool, reason: Reason) {
+    pub fn latch_set(&self, owner: usize, slept: bool, reason: Reason, waker: impl FnOnce() -> Waker) {
         if slept || !self.tells_latch {
-            self.latch_set_cold(owner, slept, reason);
+            self.latch_set_cold(owner, slept, reason, waker());
         }
     }
 
     #[cold]
-    fn latch_set_cold(&self, owner: usize, slept: bool, reason: Reason) {
-        self.protocol.latch_set(&self.house, owner, slept, reason);
+    fn latch_set_cold(&self, owner: usize, slept: bool, reason: Reason, waker: Waker) {
+        self.protocol.latch_set(&self.house, owner, slept, reason, waker);
     }
 
     /// Each worker was left a job that nobody else may run.

@@ -7,18 +7,26 @@ use drowse_sync::atomic::Ordering;
 impl Sleep {
     /// Whether it is worth staying awake for longer: see [`Policy::rounds_on_watch`](crate::Policy::rounds_on_watch).
     pub(crate) fn keeps_watch(&self, idle: &Idle) -> bool {
+        let rounds = self.policy.rounds_on_watch;
         // In the middle of a job it waits for one who may have to be woken first, and who may wait for it in turn.
-        let (rounds, company) = if idle.in_a_job {
-            (self.policy.rounds_on_watch.saturating_mul(3), 2)
-        } else {
-            (self.policy.rounds_on_watch, 1)
-        };
+        let (rounds, company) = if idle.in_a_job { (rounds.saturating_mul(3), 2) } else { (rounds, 1) };
+        idle.watched < rounds && self.expects_a_brief_wait(idle.worker, idle.in_a_job, company)
+    }
+
+    /// Whether this worker, which is active, would keep watch if it had to wait now, in the middle of a job. Then it goes
+    /// on running, and whom it wakes must not be put behind it.
+    pub fn would_keep_watch(&self, worker: usize) -> bool {
+        self.policy.rounds_on_watch > 0 && self.expects_a_brief_wait(worker, true, 1)
+    }
+
+    /// Whether the last sleep of this kind was brief, and at most `company` search.
+    fn expects_a_brief_wait(&self, worker: usize, in_a_job: bool, company: usize) -> bool {
         let few_search = || {
             // ORDERING: relaxed; a guess, on which nothing but patience hangs.
             let word = self.house.word().load(Ordering::Relaxed);
             self.protocol.searching(word).is_some_and(|searching| searching <= company)
         };
-        idle.watched < rounds && self.house.meters[idle.worker].slept_briefly(idle.in_a_job) && few_search()
+        self.house.meters[worker].slept_briefly(in_a_job) && few_search()
     }
 
     /// Searches that a worker need not do before it gets sleepy: as many as it does by default, if it has never slept.
@@ -93,6 +101,18 @@ mod tests {
         let other = sleep.start_looking(1);
         assert_eq!(patience_in_a_job(), 2 + 15);
         sleep.stop_looking(other, || false);
+    }
+
+    #[test]
+    fn who_would_keep_watch_in_a_job_is_known_beforehand() {
+        let briefly = |policy| {
+            let sleep = Sleep::new(2, SleepProtocol::Jec, policy);
+            sleep.house.meters[0].unpark(Duration::ZERO, Duration::from_micros(100), true);
+            sleep
+        };
+        assert!(briefly(POLICY).would_keep_watch(0));
+        assert!(!briefly(POLICY).would_keep_watch(1), "it has not slept in a job");
+        assert!(!briefly(Policy { rounds_on_watch: 0, ..POLICY }).would_keep_watch(0));
     }
 
     #[test]

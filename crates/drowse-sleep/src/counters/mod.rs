@@ -1,7 +1,7 @@
 #![doc = include_str!("README.md")]
 
 use crate::headcount::{Headcount, Snapshot};
-use crate::{Announcement, Committed, House, Posted, Protocol, Reason, Recheck, Retreat};
+use crate::{Announcement, Committed, House, Posted, Protocol, Reason, Recheck, Retreat, Waker};
 use drowse_sync::mutant;
 
 /// Counts of the idle and the sleeping. See the [module](self) for how it works and why.
@@ -123,8 +123,8 @@ impl Protocol for Counters {
         heads.wake_for(posted, self.wake_size(unattended, now.sleeping(), house.workers()));
     }
 
-    fn latch_set(&self, house: &House, owner: usize, slept: bool, reason: Reason) {
-        self.heads(house).latch_set(owner, slept, reason);
+    fn latch_set(&self, house: &House, owner: usize, slept: bool, reason: Reason, waker: Waker) {
+        self.heads(house).latch_set(owner, slept, reason, waker);
     }
 
     fn broadcast(&self, house: &House) {

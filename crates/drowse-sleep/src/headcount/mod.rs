@@ -139,10 +139,10 @@ impl<'a> Headcount<'a> {
     }
 
     /// A latch wakes its owner, if it sleeps on that latch, and nobody else.
-    pub(crate) fn latch_set(&self, owner: usize, slept: bool, reason: Reason) {
+    pub(crate) fn latch_set(&self, owner: usize, slept: bool, reason: Reason, waker: Waker) {
         if slept {
             // WAKE: the owner is asleep, or about to be, on that very latch; or it has noticed.
-            self.wake(owner, reason, Waker::MayStop);
+            self.wake(owner, reason, waker);
         }
     }
 }

@@ -1,7 +1,7 @@
 #![doc = include_str!("README.md")]
 
 use crate::headcount::{Headcount, JEC_BITS, JobsEvent, Snapshot};
-use crate::{Announcement, Committed, House, Posted, Protocol, Reason, Recheck, Retreat};
+use crate::{Announcement, Committed, House, Posted, Protocol, Reason, Recheck, Retreat, Waker};
 use drowse_sync::{hint, mutant};
 
 /// The jobs event counter. See the [module](self) for how it works and why.
@@ -106,8 +106,8 @@ impl Protocol for Jec {
         heads.wake_for(posted, wanted.min(now.sleeping()));
     }
 
-    fn latch_set(&self, house: &House, owner: usize, slept: bool, reason: Reason) {
-        self.heads(house).latch_set(owner, slept, reason);
+    fn latch_set(&self, house: &House, owner: usize, slept: bool, reason: Reason, waker: Waker) {
+        self.heads(house).latch_set(owner, slept, reason, waker);
     }
 
     fn broadcast(&self, house: &House) {

@@ -2,7 +2,7 @@
 
 mod state;
 
-use crate::{Announcement, Committed, House, Posted, Protocol, Reason, Recheck, Retreat};
+use crate::{Announcement, Committed, House, Posted, Protocol, Reason, Recheck, Retreat, Waker};
 use drowse_sync::{full_fence, mutant};
 use state::State;
 
@@ -79,7 +79,7 @@ impl Protocol for Sleepy {
         Self::tickle(house, Reason::Job);
     }
 
-    fn latch_set(&self, house: &House, _owner: usize, _slept: bool, reason: Reason) {
+    fn latch_set(&self, house: &House, _owner: usize, _slept: bool, reason: Reason, _waker: Waker) {
         // ORDERING: the latch was set before; pairs with the fence of `announce`.
         if !mutant::active("sleepy/no-latch-fence") {
             full_fence();

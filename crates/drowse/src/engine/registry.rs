@@ -10,7 +10,7 @@ use crate::latch::OnceLatch;
 use crate::metrics::{Metrics, WorkMeter};
 use crate::trace::Recorder;
 use crate::unwind::{self, Payload};
-use drowse_sleep::{Deadlock, Sleep};
+use drowse_sleep::{Deadlock, Reason, Sleep, Waker};
 use drowse_sync::atomic::AtomicUsize;
 use drowse_sync::{Arc, CachePadded, Queue, say};
 use std::fmt;
@@ -119,6 +119,22 @@ impl Registry {
         // not unset while code of this thread runs that could hold the borrow.
         let worker = unsafe { WorkerThread::current().as_ref() }?;
         (worker.registry().id() == self.id()).then_some(worker)
+    }
+
+    /// The latch of this worker was set, by the calling thread: wakes the worker if it `slept` on it.
+    #[inline]
+    pub(crate) fn wake_owner(&self, owner: usize, slept: bool, reason: Reason) {
+        self.sleep.latch_set(owner, slept, reason, || self.waker());
+    }
+
+    /// What becomes of the calling thread after it has woken a worker.
+    fn waker(&self) -> Waker {
+        match self.current_worker() {
+            Some(worker) if !worker.deque_is_empty() || self.sleep.would_keep_watch(worker.index()) => {
+                Waker::GoesOn
+            }
+            _ => Waker::MayStop,
+        }
     }
 
     /// Whether some queue holds a job that anyone may take.

@@ -91,7 +91,7 @@ impl Latch for CountLatch {
                 // SAFETY: none, that is the point of the mutant: the latch may be gone.
                 mutant::active("latch/count-fetch-late").then(|| unsafe { (*this).waiter() });
                 if !mutant::active("engine/count-latch-no-wake") {
-                    registry.sleep.latch_set(index, slept, Reason::Latch);
+                    registry.wake_owner(index, slept, Reason::Latch);
                 }
             }
             // SAFETY: as above; `LockLatch::set` keeps what it needs.

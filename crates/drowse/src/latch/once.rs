@@ -24,7 +24,7 @@ impl OnceLatch {
         // SAFETY: the latch is borrowed, so it is alive.
         let slept = unsafe { LatchWord::set(&self.word) };
         if !mutant::active("engine/terminate-no-wake") {
-            registry.sleep.latch_set(worker, slept, Reason::Terminate);
+            registry.wake_owner(worker, slept, Reason::Terminate);
         }
     }
 }

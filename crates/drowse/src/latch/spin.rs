@@ -59,7 +59,7 @@ impl Latch for SpinLatch<'_> {
         if !mutant::active("engine/spin-latch-no-wake") {
             // SAFETY: only workers of the owner's pool take jobs from its deque, so the thread we are on is one
             // of them and keeps the registry alive.
-            unsafe { &*registry }.sleep.latch_set(worker, slept, Reason::Latch);
+            unsafe { &*registry }.wake_owner(worker, slept, Reason::Latch);
         }
     }
 
@@ -96,7 +96,7 @@ impl Latch for CrossLatch<'_> {
         // SAFETY: none, that is the point of the mutant: the latch may be gone.
         mutant::active("latch/cross-fetch-late").then(|| unsafe { (*this).0.owner() });
         if !mutant::active("engine/cross-latch-no-wake") {
-            registry.sleep.latch_set(worker, slept, Reason::Latch);
+            registry.wake_owner(worker, slept, Reason::Latch);
         }
     }
 }
