@@ -20,9 +20,9 @@ impl Words {
     fn user(&self, light: Option<&LightFences>) -> bool {
         self.x.store(1, Ordering::Relaxed);
         if light.is_some() {
-            light_fence()
+            light_fence("")
         } else {
-            full_fence()
+            full_fence("")
         }
         self.y.load(Ordering::Relaxed) == 0
     }
@@ -30,7 +30,7 @@ impl Words {
     /// The other side. Whether it missed the user.
     fn other(&self) -> bool {
         self.y.store(1, Ordering::Relaxed);
-        heavy_fence();
+        heavy_fence("");
         self.x.load(Ordering::Relaxed) == 0
     }
 }

@@ -5,7 +5,7 @@ use drowse_models::{
     Board, MakeSleep, Parcel, assert_nobody_counted, every_interleaving, for_each_protocol, for_protocols,
     set_latch, wait_until,
 };
-use drowse_sleep::{LatchWord, Reason, Sleep};
+use drowse_sleep::{LatchWord, Reason, Sleep, Waker};
 use drowse_sync::{Arc, thread};
 use std::cell::UnsafeCell;
 
@@ -60,7 +60,7 @@ fn nobody_touches_a_latch_that_its_owner_has_seen_set(make: MakeSleep) {
             move || {
                 // SAFETY: the owner frees the latch only once it is set.
                 let slept = unsafe { LatchWord::set(event.latch.get()) };
-                event.sleep.latch_set(0, slept, Reason::Latch);
+                event.sleep.latch_set(0, slept, Reason::Latch, || Waker::MayStop);
             }
         });
         // SAFETY: the owner frees it below, and not before.

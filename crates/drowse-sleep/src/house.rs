@@ -67,9 +67,9 @@ impl House {
     /// a light one, which takes a heavy one: `others_active` says whether another worker may be in the middle of one.
     pub fn fence_against_posts(&self, others_active: bool) {
         if others_active {
-            heavy_fence();
+            heavy_fence("");
         } else {
-            full_fence();
+            full_fence("");
         }
     }
 

@@ -277,7 +277,7 @@ impl Sleep {
     pub fn post(&self, jobs: usize, queue: &impl PostedTo) {
         // ORDERING: pairs with `House::fence_against_posts`.
         if !mutant::active_in(self.name, "no-local-post-fence") {
-            light_fence();
+            light_fence("");
         }
         if self.house.wants_attention() {
             self.post_cold(jobs, true, queue);
@@ -288,7 +288,7 @@ impl Sleep {
     pub fn post_injected(&self, jobs: usize, queue: &impl PostedTo) {
         // ORDERING: pairs with `House::fence_against_posts`.
         if !mutant::active_in(self.name, "no-post-fence") {
-            full_fence();
+            full_fence("");
         }
         if self.house.wants_attention() {
             self.post_cold(jobs, false, queue);
@@ -320,7 +320,7 @@ impl Sleep {
     pub fn post_broadcast(&self) {
         // ORDERING: pairs with the fence of a worker on its way to sleep: we see that it is, or it sees its job.
         if !mutant::active_in(self.name, "no-broadcast-fence") {
-            full_fence();
+            full_fence("");
         }
         self.protocol.broadcast(&self.house);
     }

@@ -44,16 +44,40 @@
 //! what they wrote.
 
 use crate::atomic::{Ordering, fence};
+use crate::{mutant, omittable};
 
 /// Orders every earlier access of this thread before every later one, loads after stores included.
 /// Pairs with another full fence, or with a [`heavy_fence`].
+///
+/// The name, here and below, is that of this side of the handshake: the [fault](mutant) is to leave it out.
 #[inline(always)]
-pub fn full_fence() {
+pub fn full_fence(name: &'static str) {
+    if !mutant::active(name) {
+        full();
+    }
+}
+
+/// Pairs with a [`heavy_fence`]. Free; and worth nothing without [`LightFences`].
+#[inline(always)]
+pub fn light_fence(name: &'static str) {
+    if !mutant::active(name) {
+        asymmetric::light();
+    }
+}
+
+/// Pairs with a [`light_fence`] and with a [`full_fence`]. A full fence, unless another thread has light
+/// ones; then some microseconds, and tens of them in a virtual machine.
+pub fn heavy_fence(name: &'static str) {
+    if !mutant::active(name) {
+        asymmetric::heavy();
+    }
+}
+
+#[inline(always)]
+fn full() {
     // ORDERING: pairs with the fence on the other side of the handshake; the call site names it. Anything
     // weaker lets both sides read the old value.
-    if !crate::mutant::active("fence/no-full-fence") {
-        fence(Ordering::SeqCst);
-    }
+    omittable!("fence/no-full-fence", fence(Ordering::SeqCst));
 }
 
 #[cfg(drowse_loom)]
@@ -68,7 +92,7 @@ mod asymmetric;
 #[path = "fence/membarrier.rs"]
 mod asymmetric;
 
-pub use asymmetric::{LightFences, heavy_fence, light_fence, want_light_fences};
+pub use asymmetric::{LightFences, want_light_fences};
 #[cfg(drowse_loom)]
 pub use asymmetric::{change_light_fences, changing_light_fences, without_light_fences};
 
@@ -89,14 +113,14 @@ mod tests {
                 for round in 1..=2_000 {
                     step.wait();
                     x.store(round, Ordering::Relaxed);
-                    light_fence();
+                    light_fence("");
                     missed_y.push(y.load(Ordering::Relaxed) != round);
                 }
             });
             for round in 1..=2_000 {
                 step.wait();
                 y.store(round, Ordering::Relaxed);
-                heavy_fence();
+                heavy_fence("");
                 missed_x.push(x.load(Ordering::Relaxed) != round);
             }
         });

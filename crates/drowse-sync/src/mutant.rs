@@ -1,12 +1,24 @@
 //! Deliberate faults that the models must notice.
 //!
-//! A model that has never gone red proves nothing. At each place whose removal must break a model,
-//! the code asks [`active`], or passes its ordering through [`weaken`]; in a normal build the
-//! answer is a constant `false` and the compiler deletes the question. In a model build the
-//! environment variable `DROWSE_MUTANT` names the fault to commit. `cargo xtask mutants` commits
-//! each one in turn and demands that a model fails.
+//! A model that has never gone red proves nothing. So each place whose removal must break a model has
+//! a name:
+//!
+//! | the fault | how the place is written |
+//! |---|---|
+//! | a fence is left out | `full_fence("name")`, and so with the other [fences](crate::full_fence) |
+//! | an ordering is relaxed | [`weaken("name", Ordering::Release)`](weaken) |
+//! | a step is left out | [`omittable!("name", step)`](crate::omittable) |
+//! | a look is not taken | [`look!("name", condition)`](crate::look) |
+//! | a lock is not taken | [`lock("name", &mutex)`](lock) |
+//! | something else is done | [`faulty!("name", right, wrong)`](crate::faulty) |
+//!
+//! In a normal build the names are ignored and the compiler deletes what is left of them. In a model build
+//! the environment variable `DROWSE_MUTANT` names the fault to commit. `cargo xtask mutants` commits
+//! each one in turn and demands that a model fails. A `wrong` that takes more than a few words lives in a file
+//! of its own, which normal builds do not compile.
 
 use crate::atomic::Ordering;
+use crate::{Mutex, MutexGuard};
 
 /// Whether the fault `name` is to be committed. Always `false` outside model builds.
 #[cfg(not(any(drowse_loom, drowse_shuttle)))]
@@ -46,6 +58,58 @@ pub fn weaken(name: &'static str, ordering: Ordering) -> Ordering {
 pub fn weaken_in(subject: &'static str, fault: &'static str, ordering: Ordering) -> Ordering {
     // ORDERING: the caller's, or a mutant's.
     if active_in(subject, fault) { Ordering::Relaxed } else { ordering }
+}
+
+/// Locks the mutex, unless not to lock it is the fault to commit.
+pub fn lock<'a, T>(name: &'static str, mutex: &'a Mutex<T>) -> Option<MutexGuard<'a, T>> {
+    (!active(name)).then(|| mutex.lock())
+}
+
+/// Takes a step, unless leaving it out is the fault to commit.
+///
+/// ```
+/// let mut bell = 0;
+/// drowse_sync::omittable!("example/no-bell", bell += 1);
+/// assert_eq!(bell, 1);
+/// ```
+#[macro_export]
+macro_rules! omittable {
+    ($name:expr, $step:expr) => {
+        if !$crate::mutant::active($name) {
+            $step;
+        }
+    };
+}
+
+/// The answer to a look, or `false` if not to look is the fault to commit.
+///
+/// ```
+/// assert!(drowse_sync::look!("example/blind", 1 + 1 == 2));
+/// ```
+#[macro_export]
+macro_rules! look {
+    ($name:expr, $condition:expr) => {
+        $condition && !$crate::mutant::active($name)
+    };
+}
+
+/// The right value, or the wrong one if that is the fault to commit. Normal builds do not look at the wrong one.
+///
+/// ```
+/// assert_eq!(drowse_sync::faulty!("example/miscounts", 2 + 2, 5), 4);
+/// ```
+#[macro_export]
+macro_rules! faulty {
+    ($name:expr, $right:expr, $wrong:expr) => {{
+        #[cfg(any(drowse_loom, drowse_shuttle))]
+        {
+            if $crate::mutant::active($name) { $wrong } else { $right }
+        }
+        #[cfg(not(any(drowse_loom, drowse_shuttle)))]
+        {
+            $right
+        }
+    }};
 }
 
 #[cfg(any(drowse_loom, drowse_shuttle))]

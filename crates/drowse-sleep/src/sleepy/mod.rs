@@ -82,7 +82,7 @@ impl Protocol for Sleepy {
     fn latch_set(&self, house: &House, _owner: usize, _slept: bool, reason: Reason, _waker: Waker) {
         // ORDERING: the latch was set before; pairs with the fence of `announce`.
         if !mutant::active("sleepy/no-latch-fence") {
-            full_fence();
+            full_fence("");
         }
         Self::tickle(house, reason);
     }

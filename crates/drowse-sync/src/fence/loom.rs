@@ -7,9 +7,9 @@
 //! place the later acquires what the earlier released, so the light fence comes before the heavy one, whose thread then
 //! sees what the other wrote, or after it, and then it is the other way round.
 
-use super::full_fence;
+use super::full;
 use crate::atomic::{AtomicU32, Ordering};
-use crate::mutant;
+use crate::{mutant, omittable};
 // Not loom's: for what is no part of what is modelled.
 use std::sync::atomic::{AtomicU8, AtomicUsize};
 
@@ -70,7 +70,7 @@ fn system() -> u32 {
     }
 }
 
-/// Leave to use [`light_fence`].
+/// Leave to use [light fences](super::light_fence).
 #[derive(Debug)]
 pub struct LightFences(());
 
@@ -94,9 +94,7 @@ impl LightFences {
         // ORDERING: as the real one.
         PLACES.users.fetch_add(1, Ordering::Relaxed);
         MY_TOKENS.with(|mine| mine.set(mine.get() + 1));
-        if !mutant::active("fence/begin-unfenced") {
-            full_fence();
-        }
+        omittable!("fence/begin-unfenced", full());
         Some(Self(()))
     }
 
@@ -119,16 +117,14 @@ fn fence_at(place: usize) {
     PLACES.places[place].fetch_add(1, Ordering::AcqRel);
 }
 
-/// Pairs with a [`heavy_fence`], and with nothing else.
-pub fn light_fence() {
+pub(super) fn light() {
     MINE.with(|mine| fence_at(*mine));
     if mutant::active("fence/light-is-full") {
-        full_fence();
+        full();
     }
 }
 
-/// Pairs with a [`light_fence`] and with a [`full_fence`].
-pub fn heavy_fence() {
+pub(super) fn heavy() {
     let users = || {
         // ORDERING: as the real one.
         let users = PLACES.users.load(Ordering::Acquire);
@@ -136,12 +132,12 @@ pub fn heavy_fence() {
     };
     // Mutant: as if it were asked whether there are users before the fence, not after.
     let before = mutant::active("fence/users-before-fence").then(users);
-    full_fence();
+    full();
     // If the system refuses, the real one waits, which is as good.
     let refused = mutant::active("fence/refused-is-full") && system() == REFUSES;
     if before.unwrap_or_else(users) && !refused && !mutant::active("fence/heavy-is-full") {
         (0..THREADS).for_each(fence_at);
-        full_fence();
+        full();
     }
 }
 

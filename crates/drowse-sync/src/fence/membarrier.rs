@@ -17,7 +17,7 @@
 //! Other ways were considered: `mprotect` interrupts no other processor on ARM, nor on an x86 that
 //! broadcasts such changes; a signal to each thread needs a handler of ours in a process that is not.
 
-use super::full_fence;
+use super::full;
 use crate::{hint, say};
 use std::cell::Cell;
 use std::io;
@@ -82,8 +82,8 @@ fn state() -> u32 {
     STATE.load(Ordering::Acquire)
 }
 
-/// Leave to use [`light_fence`], for the thread that got it: instead of a full fence, where the other side of a
-/// handshake has a [`heavy_fence`].
+/// Leave to use [light fences](super::light_fence), for the thread that got it: instead of a full fence, where the other side of a
+/// handshake has a [heavy fence](super::heavy_fence).
 #[derive(Debug)]
 pub struct LightFences {
     on_this_thread: PhantomData<*mut ()>,
@@ -124,7 +124,7 @@ impl LightFences {
             mine.0.set(mine.0.get() + 1);
             USERS.fetch_add(1, Ordering::Relaxed);
         });
-        full_fence();
+        full();
         // A thread that is about to end gets none.
         counted.ok().map(|()| Self { on_this_thread: PhantomData })
     }
@@ -167,18 +167,15 @@ impl Drop for LightFences {
     }
 }
 
-/// Pairs with a [`heavy_fence`]. Free; and worth nothing without [`LightFences`].
 #[inline(always)]
-pub fn light_fence() {
+pub(super) fn light() {
     // ORDERING: for the compiler only; the processor's part is done by the heavy fence.
     compiler_fence(Ordering::SeqCst);
 }
 
-/// Pairs with a [`light_fence`] and with a [`full_fence`]. A full fence, unless another thread has light ones; then some
-/// microseconds, and tens of them in a virtual machine.
 #[cold]
-pub fn heavy_fence() {
-    full_fence();
+pub(super) fn heavy() {
+    full();
     // ORDERING: acquire pairs with the release of those who gave theirs back; after the full fence, see the module.
     if USERS.load(Ordering::Acquire) > mine() {
         if state() == REFUSED { wait_it_out() } else { fence_everyone() }

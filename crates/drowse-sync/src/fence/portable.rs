@@ -1,8 +1,8 @@
 //! For systems that have no asymmetric fences, and for shuttle: both sides execute full ones.
 
-use super::full_fence;
+use super::full;
 
-/// Leave to use [`light_fence`], which is always given here.
+/// Leave to use [light fences](super::light_fence), which is always given here.
 #[derive(Debug)]
 pub struct LightFences(());
 
@@ -26,15 +26,13 @@ impl LightFences {
     }
 }
 
-/// Pairs with a [`heavy_fence`].
 #[inline(always)]
-pub fn light_fence() {
-    full_fence();
+pub(super) fn light() {
+    full();
 }
 
-/// Pairs with a [`light_fence`] and with a [`full_fence`].
-pub fn heavy_fence() {
-    full_fence();
+pub(super) fn heavy() {
+    full();
 }
 
 /// There is nothing to be had that is not there already.

@@ -71,9 +71,9 @@ impl<T> Owner<T> {
         // A thief may have asked for it.
         self.share();
         self.change_fences();
-        if !self.shared.is_light() && !mutant::active("deque/push-unfenced") {
+        if !self.shared.is_light() {
             // ORDERING: in the place of the light fence, see `push`.
-            full_fence();
+            full_fence("deque/push-unfenced");
         }
     }
 
@@ -267,10 +267,8 @@ impl<T> Owner<T> {
         // ORDERING: release, though nothing is pushed: a thief may never see the values that the
         // items below were pushed with, since this one replaces them.
         self.set_bottom(bottom, mutant::weaken("deque/pop-relaxed", Ordering::Release));
-        if !mutant::active("deque/pop-unfenced") {
-            // ORDERING: pairs with the heavy fence in `Stealer::publish`: handshake 1 of the module's notes.
-            light_fence();
-        }
+        // ORDERING: pairs with the heavy fence in `Stealer::publish`: handshake 1 of the module's notes.
+        light_fence("deque/pop-unfenced");
         // ORDERING: relaxed, after the fence. Below the claim, the lock decides.
         self.shared.public.claim.load(Ordering::Relaxed)
     }
@@ -287,10 +285,8 @@ impl<T> Owner<T> {
             return true;
         }
         self.shared.set_split(bottom);
-        if !mutant::active("deque/pop-public-unfenced") {
-            // ORDERING: pairs with the fence in `Stealer::steal_public`: handshake 2 of the module's notes.
-            full_fence();
-        }
+        // ORDERING: pairs with the fence in `Stealer::steal_public`: handshake 2 of the module's notes.
+        full_fence("deque/pop-public-unfenced");
         // ORDERING: relaxed, after the fence.
         let top = public.top.load(Ordering::Relaxed);
         if top < bottom {

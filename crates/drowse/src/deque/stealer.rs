@@ -100,9 +100,7 @@ impl<T> Stealer<T> {
         // ORDERING: relaxed; the fence that follows acquires.
         let top = public.top.load(Ordering::Relaxed);
         // ORDERING: pairs with the fence in `Owner::pop_public`: handshake 2 of the module's notes.
-        if !mutant::active("deque/steal-unfenced") {
-            full_fence();
-        }
+        full_fence("deque/steal-unfenced");
         // ORDERING: acquire pairs with the release of the publication, which acquired that of the push: the item, its slot and
         // its buffer are visible.
         if public.split.load(mutant::weaken("deque/steal-relaxed", Ordering::Acquire)) <= top {
@@ -143,11 +141,9 @@ impl<T> Stealer<T> {
         if self.shared.is_light() {
             // ORDERING: relaxed; the fence publishes it.
             public.claim.store(wanted, Ordering::Relaxed);
-            if !mutant::active("deque/publish-unfenced") {
-                // ORDERING: pairs with the light fence in `Owner::lower_bottom`: handshake 1 of the module's notes. Without such
-                // fences, the owner pops nothing but with the lock that we hold.
-                heavy_fence();
-            }
+            // ORDERING: pairs with the light fence in `Owner::lower_bottom`: handshake 1 of the module's notes. Without such
+            // fences, the owner pops nothing but with the lock that we hold.
+            heavy_fence("deque/publish-unfenced");
         }
         // ORDERING: acquire pairs with the release of the push; `set_split` passes it on to the thieves.
         let bottom =
