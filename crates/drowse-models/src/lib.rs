@@ -33,6 +33,8 @@
 use drowse_sleep::{LatchWord, Reason, Sleep, Waker};
 use drowse_sync::cell::UnsafeCell;
 
+#[cfg(not(drowse_shuttle))]
+mod faulty;
 mod protocols;
 
 pub use protocols::*;

@@ -13,7 +13,8 @@ pub use in_a_pool::*;
 #[cfg(not(drowse_shuttle))]
 mod alone {
     use super::EXPLORED;
-    use drowse_sleep::{Counters, Jec, Pause, Policy, Sleep, SleepProtocol};
+    use crate::faulty::{FaultyCounters, FaultyJec, FaultySleepy};
+    use drowse_sleep::{Counters, Pause, Policy, Sleep, Sleepy};
 
     /// Makes the sleep of so many workers, by the protocol that a model is about.
     pub type MakeSleep = fn(usize) -> Sleep;
@@ -24,27 +25,28 @@ mod alone {
 
     /// By the protocol of the one sleepy worker.
     pub fn sleepy(workers: usize) -> Sleep {
-        Sleep::new(workers, SleepProtocol::Sleepy, EAGER)
+        Sleep::with(workers, Box::new(FaultySleepy(Sleepy)), EAGER)
     }
 
     /// The same by a worker that does not search again once it is sleepy: all that it has is the re-check.
     pub fn sleepy_at_once(workers: usize) -> Sleep {
-        Sleep::new(workers, SleepProtocol::Sleepy, Policy { rounds_while_sleepy: 0, ..EAGER })
+        let policy = Policy { rounds_while_sleepy: 0, ..EAGER };
+        Sleep::with(workers, Box::new(FaultySleepy(Sleepy)), policy)
     }
 
     /// By counting heads.
     pub fn counters(workers: usize) -> Sleep {
-        Sleep::new(workers, SleepProtocol::Counters(Counters::default()), EAGER)
+        Sleep::with(workers, Box::new(FaultyCounters(Counters::default())), EAGER)
     }
 
     /// By counting heads, with both of its options.
     pub fn counters_explored(workers: usize) -> Sleep {
-        Sleep::new(workers, SleepProtocol::Counters(EXPLORED), EAGER)
+        Sleep::with(workers, Box::new(FaultyCounters(EXPLORED)), EAGER)
     }
 
     /// By a jobs event counter, of two bits, so that it comes round after two posts.
     pub fn jec(workers: usize) -> Sleep {
-        Sleep::with(workers, Box::new(Jec::with_counter_bits(2)), EAGER)
+        Sleep::with(workers, Box::new(FaultyJec::new()), EAGER)
     }
 }
 

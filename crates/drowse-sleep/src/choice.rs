@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn a_protocol_is_called_what_it_calls_itself() {
         for protocol in SleepProtocol::ALL {
-            assert_eq!(protocol.build().name(), protocol.name());
+            assert_eq!(protocol.build().rules().name, protocol.name());
             assert_eq!(protocol.name().parse(), Ok(protocol));
         }
     }

@@ -1,7 +1,7 @@
 //! Who is active, asleep, blocked; and what to do when nobody is active any more.
 
-use crate::sleepers::Claim;
-use drowse_sync::{Mutex, mutant};
+use crate::slots::Claim;
+use drowse_sync::{Mutex, faulty, omittable};
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::panic::Location;
@@ -14,7 +14,7 @@ use std::ptr;
 /// none is active and at least one is blocked: those that sleep sleep until somebody posts work, and no worker is left who could. (If none is blocked the pool is
 /// merely idle.) The check is made where a worker stops being active.
 ///
-/// Falling asleep and being woken happen *under the lock*, bed and census in one step. Otherwise a worker could be woken by a
+/// Falling asleep and being woken happen *under the lock*, slot and census in one step. Otherwise a worker could be woken by a
 /// second one that then falls asleep itself, and the pool would look dead between the two. Where one thread wakes many, all of them
 /// become active in one step, for the same reason: the first may run and block before the others are woken.
 #[derive(Debug)]
@@ -75,36 +75,38 @@ impl Detector {
         Self { census: Mutex::new(RefCell::new(Census { active: workers.len(), blocked: 0, workers })) }
     }
 
-    /// The worker falls asleep if `commit` says so.
+    /// The worker falls asleep if `enter`, its last step, says so.
     pub(crate) fn fall_asleep(
         &self,
         worker: usize,
-        commit: impl Fn() -> bool,
+        enter: impl Fn() -> bool,
         on_deadlock: &dyn Fn(&Deadlock),
     ) -> bool {
-        let early = mutant::active("detector/commit-unlocked");
-        if early && !commit() {
-            return false;
-        }
+        let early = faulty!("detector/enter-unlocked", None, Some(enter()));
         let census = self.census.lock();
-        if !early && !commit() {
+        if !early.unwrap_or_else(enter) {
             return false;
         }
         census.borrow_mut().change(worker, |worker| worker.asleep = true);
-        if !mutant::active("detector/no-check-asleep") {
-            self.check(&census, on_deadlock);
-        }
+        omittable!("detector/no-check-asleep", self.check(&census, on_deadlock));
         true
     }
 
-    /// `claims` takes workers out of bed, and says whom. All that slept become active in one step.
-    pub(crate) fn wake(&self, claims: impl FnOnce(&mut dyn FnMut(usize, Claim))) {
-        if mutant::active("detector/claim-unlocked") {
-            let mut claimed = Vec::new();
-            claims(&mut |worker, claim| claimed.push((worker, claim)));
-            return self.with_census(|census| claimed.iter().for_each(|(w, c)| count_awake(census, *w, *c)));
-        }
-        self.with_census(|census| claims(&mut |worker, claim| count_awake(census, worker, claim)));
+    /// `claim` takes workers out of their slots, and says whom. All that slept become active in one step.
+    pub(crate) fn wake(&self, claim: impl FnOnce(&mut dyn FnMut(usize, Claim))) {
+        faulty!(
+            "detector/claim-unlocked",
+            self.with_census(|census| claim(&mut |worker, claim| count_awake(census, worker, claim))),
+            self.wake_unlocked(claim)
+        );
+    }
+
+    /// The fault: workers are claimed before the census is locked.
+    #[cfg(any(drowse_loom, drowse_shuttle))]
+    fn wake_unlocked(&self, claim: impl FnOnce(&mut dyn FnMut(usize, Claim))) {
+        let mut claimed = Vec::new();
+        claim(&mut |worker, claim| claimed.push((worker, claim)));
+        self.with_census(|census| claimed.iter().for_each(|(w, c)| count_awake(census, *w, *c)));
     }
 
     pub(crate) fn mark_blocked(
@@ -115,9 +117,7 @@ impl Detector {
     ) {
         let census = self.census.lock();
         census.borrow_mut().change(worker, |worker| worker.marks.push(at));
-        if !mutant::active("detector/no-check-blocked") {
-            self.check(&census, on_deadlock);
-        }
+        omittable!("detector/no-check-blocked", self.check(&census, on_deadlock));
     }
 
     /// The mark goes in any case. In the handler that is a mistake, which is then said.

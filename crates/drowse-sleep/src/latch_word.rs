@@ -1,29 +1,26 @@
-//! The core latch: an event with one waiter, in one word of four states.
+//! The core latch: an event with one waiter, in one word of three states.
 
 use drowse_sync::atomic::{AtomicU32, Ordering};
-use drowse_sync::mutant;
+use drowse_sync::{faulty, mutant, omittable};
 
 /// Not set; the owner is running or searching.
 const UNSET: u32 = 0;
-/// Not set; the owner is about to fall asleep on this latch, but can still be stopped without a wake-up.
-const SLEEPY: u32 = 1;
-/// Not set; the owner's bed is made: whoever sets the latch must wake it.
-const SLEEPING: u32 = 2;
-/// Set, for ever.
-const SET: u32 = 3;
+/// Not set; the owner's slot is prepared: whoever sets the latch must wake it.
+const SLEEPING: u32 = 1;
+/// Set, for good.
+const SET: u32 = 2;
 
 /// An event that happens once and that one worker, the *owner*, may wait for.
 ///
 /// ```text
-///   UNSET --get_sleepy--> SLEEPY --fall_asleep--> SLEEPING
-///     ^ \                   / \                    /  |
-///     |  +------ set ------+   +------ set -------+   |
-///     |              \            /                   |
-///     |               +-> SET <--+                    |
-///     +----------------- wake_up ---------------------+
+///            tell_asleep
+///   UNSET --------------> SLEEPING
+///     |  <--------------     |
+///     |     tell_awake       |
+///     +--- set ---> SET <----+ set
 /// ```
 ///
-/// The owner alone moves between the first three states; anybody may [`set`](Self::set), from any state.
+/// The owner alone moves between the first two states; anybody may [`set`](Self::set), from either.
 /// Because the state says whether the owner sleeps *on this latch*, setting it wakes the owner exactly
 /// when that helps: an owner that runs another job, or sleeps on another latch, is left alone.
 ///
@@ -31,10 +28,10 @@ const SET: u32 = 3;
 ///
 /// - `set` releases what its thread wrote; [`probe`](Self::probe) acquires it. That carries the result of
 ///   a job to whoever waited for it.
-/// - `fall_asleep` releases the owner's making of its bed; `set` acquires it. That lets the setter find
-///   the bed made, or the owner gone from it because it has noticed the set.
+/// - `tell_asleep` releases the owner's preparation of its slot; `set` acquires it. That lets the setter
+///   find the slot prepared, or the owner gone from it because it has noticed the set.
 /// - All changes are read-modify-writes of one word, so set and sleep are totally ordered: either
-///   `fall_asleep` fails because the latch is set, or `set` sees `SLEEPING`. No fence is needed.
+///   `tell_asleep` fails because the latch is set, or `set` sees `SLEEPING`. No fence is needed.
 ///
 /// ```
 /// use drowse_sleep::LatchWord;
@@ -65,25 +62,19 @@ impl LatchWord {
         self.state.load(mutant::weaken("latch/probe-relaxed", Ordering::Acquire)) == SET
     }
 
-    /// Owner: about to sleep on this latch. False if it is set already.
+    /// Owner: its slot is prepared, the next setter must wake it. False if the latch is set already.
     #[must_use]
-    pub(crate) fn get_sleepy(&self) -> bool {
-        self.step(UNSET, SLEEPY, Ordering::Relaxed)
-    }
-
-    /// Owner: the bed is made, the next setter must wake us. False if the latch was set meanwhile.
-    #[must_use]
-    pub(crate) fn fall_asleep(&self) -> bool {
-        // ORDERING: release pairs with the acquire in `set`: a setter that sees SLEEPING also sees the bed
-        // made. Relaxed would let it find the bed of a worker that looks awake, and wake nobody.
-        self.step(SLEEPY, SLEEPING, mutant::weaken("latch/fall-asleep-relaxed", Ordering::Release))
+    pub(crate) fn tell_asleep(&self) -> bool {
+        // ORDERING: release pairs with the acquire in `set`: a setter that sees SLEEPING also sees the
+        // slot prepared. Relaxed would let it find the slot of a worker that looks awake, and wake nobody.
+        self.step(UNSET, SLEEPING, mutant::weaken("latch/tell-asleep-relaxed", Ordering::Release))
     }
 
     /// Owner: awake again, for whatever reason.
-    pub(crate) fn wake_up(&self) {
-        if !self.probe() && !mutant::active("latch/no-wake-up") {
+    pub(crate) fn tell_awake(&self) {
+        if !self.probe() {
             // A failure means that the latch was set in between, which the owner's loop will see.
-            let _ = self.step(SLEEPING, UNSET, Ordering::Relaxed);
+            omittable!("latch/no-tell-awake", _ = self.step(SLEEPING, UNSET, Ordering::Relaxed));
         }
     }
 
@@ -99,19 +90,14 @@ impl LatchWord {
     #[must_use]
     #[inline]
     pub unsafe fn set(this: *const Self) -> bool {
-        // ORDERING: release pairs with `probe`, acquire with `fall_asleep`; see the notes on the type.
+        // ORDERING: release pairs with `probe`, acquire with `tell_asleep`; see the notes on the type.
         let ordering = mutant::weaken("latch/set-relaxed", Ordering::AcqRel);
         // SAFETY: the caller keeps the latch alive until this one access has happened.
         let old = unsafe { (*this).state.swap(SET, ordering) };
-        if mutant::active("latch/set-touches-after") {
-            // SAFETY: none, that is the point of the mutant: the latch may be gone.
-            // ORDERING: immaterial.
-            return unsafe { (*this).state.load(Ordering::Relaxed) } == SLEEPING || old == SLEEPING;
-        }
-        if mutant::active("latch/set-forgets-sleeper") {
-            return false;
-        }
-        old == SLEEPING
+        // SAFETY: none for the fault, that is its point: the latch may be gone.
+        // ORDERING: of the fault, which is to look at all.
+        faulty!("latch/set-touches-after", (), _ = unsafe { (*this).state.load(Ordering::Relaxed) });
+        faulty!("latch/set-forgets-sleeper", old == SLEEPING, false)
     }
 
     /// What freeing the latch is to a model: loom fails it if some access does not come before this one.
@@ -128,13 +114,12 @@ impl LatchWord {
 
     /// One transition of the owner. A failure can only mean SET.
     fn step(&self, from: u32, to: u32, ordering: Ordering) -> bool {
-        if mutant::active("latch/owner-overwrites") {
-            // ORDERING: immaterial, a mutant.
-            self.state.store(to, ordering);
-            return true;
-        }
         // ORDERING: the caller's on success. On failure the owner goes on to `probe`, which acquires.
-        let result = self.state.compare_exchange(from, to, ordering, Ordering::Relaxed);
+        let exchange = || self.state.compare_exchange(from, to, ordering, Ordering::Relaxed);
+        let result = faulty!("latch/owner-overwrites", exchange(), {
+            self.state.store(to, ordering);
+            Ok(from)
+        });
         debug_assert!(result.is_ok() || result == Err(SET), "the owner alone leaves {from}");
         result.is_ok()
     }

@@ -138,35 +138,40 @@
 //! ```
 
 mod choice;
-mod contract;
 pub mod counters;
 mod deadlock;
-mod headcount;
-mod house;
+mod fall_asleep;
+mod heads;
 pub mod jec;
 mod latch_word;
 mod meter;
 mod observer;
 mod placement;
 mod policy;
+mod protocol;
 mod reason;
 mod sleep;
-mod sleepers;
 pub mod sleepy;
+mod slots;
+mod wake;
 mod watch;
+mod word;
 
 pub use choice::{SleepProtocol, UnknownProtocol};
-pub use contract::{ATTENTION, Announcement, Committed, Posted, PostedTo, Protocol, Recheck, Retreat};
 pub use counters::{Counters, Idleness, WakeSize};
 pub use deadlock::{BlockedWorker, Deadlock};
-pub use headcount::MAX_WORKERS;
-pub use house::{House, Waker};
+pub use fall_asleep::{Idle, Surroundings};
+pub use heads::{Heads, MAX_WORKERS};
 pub use jec::Jec;
 pub use latch_word::LatchWord;
 pub use meter::SleepMetrics;
 pub use observer::Observer;
 pub use placement::Steering;
 pub use policy::{Pause, Policy};
+pub use protocol::{
+    ATTENTION, Announcement, Baton, LastLook, Posted, PostedTo, Protocol, Restart, Rules, Wake,
+};
 pub use reason::Reason;
-pub use sleep::{Idle, Sleep, Surroundings};
+pub use sleep::Sleep;
 pub use sleepy::Sleepy;
+pub use wake::Waker;

@@ -2,7 +2,6 @@
 
 use crate::policy::ROUNDS_UNTIL_SLEEPY;
 use crate::{Idle, Sleep};
-use drowse_sync::atomic::Ordering;
 
 impl Sleep {
     /// Whether it is worth staying awake for longer: see [`Policy::rounds_on_watch`](crate::Policy::rounds_on_watch).
@@ -22,11 +21,10 @@ impl Sleep {
     /// Whether the last sleep of this kind was brief, and at most `company` search.
     fn expects_a_brief_wait(&self, worker: usize, in_a_job: bool, company: usize) -> bool {
         let few_search = || {
-            // ORDERING: relaxed; a guess, on which nothing but patience hangs.
-            let word = self.house.word().load(Ordering::Relaxed);
-            self.protocol.searching(word).is_some_and(|searching| searching <= company)
+            let heads = self.protocol.heads(self.word.peek());
+            heads.is_some_and(|heads| heads.searching() <= company)
         };
-        self.house.meters[worker].slept_briefly(in_a_job) && few_search()
+        self.meters[worker].slept_briefly(in_a_job) && few_search()
     }
 
     /// Searches that a worker need not do before it gets sleepy: as many as it does by default, if it has never slept.
@@ -34,7 +32,7 @@ impl Sleep {
     /// While a pool starts its workers have nothing to find, and to search would keep a processor from whoever
     /// starts the others. One search shows what came meanwhile.
     pub(crate) fn head_start(&self, worker: usize) -> u32 {
-        let is_new = self.house.meters[worker].sleeps.get() == 0;
+        let is_new = self.meters[worker].sleeps.get() == 0;
         if is_new { self.policy.rounds_until_sleepy.min(ROUNDS_UNTIL_SLEEPY) } else { 0 }
     }
 }
@@ -51,9 +49,9 @@ mod tests {
     fn after_a_sleep_of(time: Duration, protocol: SleepProtocol) -> Sleep {
         let sleep = Sleep::new(2, protocol, POLICY);
         let begin = Duration::from_secs(1);
-        sleep.house.meters[0].park(begin);
-        sleep.house.meters[0].unpark(begin, begin + time, false);
-        sleep.house.meters[0].unpark(begin, begin + time, true);
+        sleep.meters[0].park(begin);
+        sleep.meters[0].unpark(begin, begin + time, false);
+        sleep.meters[0].unpark(begin, begin + time, true);
         sleep
     }
 
@@ -107,7 +105,7 @@ mod tests {
     fn who_would_keep_watch_in_a_job_is_known_beforehand() {
         let briefly = |policy| {
             let sleep = Sleep::new(2, SleepProtocol::Jec, policy);
-            sleep.house.meters[0].unpark(Duration::ZERO, Duration::from_micros(100), true);
+            sleep.meters[0].unpark(Duration::ZERO, Duration::from_micros(100), true);
             sleep
         };
         assert!(briefly(POLICY).would_keep_watch(0));

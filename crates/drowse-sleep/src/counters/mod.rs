@@ -1,8 +1,6 @@
 #![doc = include_str!("README.md")]
 
-use crate::headcount::{Headcount, Snapshot};
-use crate::{Announcement, Committed, House, Posted, Protocol, Reason, Recheck, Retreat, Waker};
-use drowse_sync::mutant;
+use crate::{Heads, Posted, Protocol, Rules, Wake};
 
 /// Counts of the idle and the sleeping. See the [module](self) for how it works and why.
 ///
@@ -26,8 +24,8 @@ pub enum Idleness {
     /// By the count of those who search: enough if there is one for each job.
     #[default]
     Counted,
-    /// By its own queue, if a worker posts: enough if the queue was empty, for somebody must have emptied it. (Never if
-    /// nobody at all searches.) From outside: by the count.
+    /// By its own queue, if a worker posts: enough if the queue was empty, for somebody must have
+    /// emptied it. (Never if nobody at all searches.) From outside: by the count.
     LocalQueue,
 }
 
@@ -37,35 +35,25 @@ pub enum WakeSize {
     /// One for each job that nobody idle will take.
     #[default]
     Needed,
-    /// That many, and then up to the next power of two of workers awake, since where one job comes from more may follow.
+    /// That many, and then up to the next power of two of workers awake, since where one job comes from
+    /// more may follow.
     PowerOfTwo,
 }
 
 impl Counters {
-    const NAME: &str = "counters";
-
-    fn heads<'a>(&self, house: &'a House) -> Headcount<'a> {
-        Headcount::of(house, Self::NAME)
-    }
-
     /// For how many jobs somebody must be woken.
-    fn unattended(&self, posted: &Posted<'_>, now: Snapshot) -> usize {
-        let by_count = posted.jobs.saturating_sub(now.awake_idle());
-        let somebody_searches = now.awake_idle() > 0 || mutant::active("counters/queue-judges-alone");
-        match self.idleness {
-            Idleness::LocalQueue if posted.by_worker && somebody_searches => {
-                if posted.queue_was_empty() {
-                    0
-                } else {
-                    posted.jobs
-                }
-            }
-            _ => by_count,
+    fn unattended(self, posted: &Posted, heads: Heads) -> usize {
+        let judged_by_queue =
+            self.idleness == Idleness::LocalQueue && posted.by_worker && heads.searching() > 0;
+        match judged_by_queue {
+            true if posted.queue_was_empty => 0,
+            true => posted.jobs,
+            false => posted.jobs.saturating_sub(heads.searching()),
         }
     }
 
     /// How many to wake for so many jobs, of `sleeping` out of `workers`.
-    fn wake_size(&self, unattended: usize, sleeping: usize, workers: usize) -> usize {
+    fn wake_size(self, unattended: usize, sleeping: usize, workers: usize) -> usize {
         let needed = unattended.min(sleeping);
         match self.wake {
             WakeSize::PowerOfTwo if needed > 0 => {
@@ -78,62 +66,14 @@ impl Counters {
 }
 
 impl Protocol for Counters {
-    fn name(&self) -> &'static str {
-        Self::NAME
+    fn rules(&self) -> Rules {
+        Rules::named("counters")
     }
 
-    fn tells_latch(&self) -> bool {
-        true
-    }
-
-    fn start_looking(&self, house: &House, _worker: usize) {
-        self.heads(house).start_looking();
-    }
-
-    fn searching(&self, word: u64) -> Option<usize> {
-        Some(Snapshot::of(word).awake_idle())
-    }
-
-    /// Nothing to announce: being counted as sleeping is the announcement, and the re-check follows it.
-    fn announce(&self, _house: &House, _worker: usize) -> Option<Announcement> {
-        Some(Announcement::remember(0))
-    }
-
-    fn commit<'look>(
-        &self,
-        house: &House,
-        _announcement: Announcement,
-        recheck: Recheck<'look>,
-    ) -> Result<Committed<'look>, Retreat> {
-        self.heads(house).commit(|_| true, recheck).ok_or(Retreat::BeforeSleepy)
-    }
-
-    fn uncommit(&self, house: &House, _worker: usize) {
-        self.heads(house).uncommit();
-    }
-
-    fn stop_looking(&self, house: &House, _worker: usize, work_visible: &dyn Fn() -> bool) {
-        self.heads(house).stop_looking(work_visible);
-    }
-
-    fn post(&self, house: &House, posted: &Posted<'_>) {
-        let heads = self.heads(house);
-        let now = heads.counts.load();
-        let unattended = self.unattended(posted, now);
-        heads.wake_for(posted, self.wake_size(unattended, now.sleeping(), house.workers()));
-    }
-
-    fn latch_set(&self, house: &House, owner: usize, slept: bool, reason: Reason, waker: Waker) {
-        self.heads(house).latch_set(owner, slept, reason, waker);
-    }
-
-    fn broadcast(&self, house: &House) {
-        self.heads(house).wake_all(Reason::Broadcast);
-    }
-
-    fn is_clear(&self, word: u64) -> bool {
-        let now = Snapshot::of(word);
-        (now.inactive(), now.sleeping()) == (0, 0)
+    fn post(&self, word: u64, posted: &Posted) -> (u64, Wake) {
+        let heads = Heads::of(word);
+        let unattended = self.unattended(posted, heads);
+        (word, Wake::Any(self.wake_size(unattended, heads.sleeping, posted.workers)))
     }
 }
 

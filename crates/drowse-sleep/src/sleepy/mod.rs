@@ -1,98 +1,88 @@
 #![doc = include_str!("README.md")]
 
-mod state;
-
-use crate::{Announcement, Committed, House, Posted, Protocol, Reason, Recheck, Retreat, Waker};
-use drowse_sync::{full_fence, mutant};
-use state::State;
+use crate::{Announcement, Baton, Heads, LastLook, Posted, Protocol, Restart, Rules, Wake};
 
 /// One sleepy worker at a time. See the [module](self) for how it works and why.
+///
+/// | bits of the word | what |
+/// |---|---|
+/// | 0 | some workers are asleep, or about to be |
+/// | 1..17 | the sleepy worker's index plus one; 0 if nobody is sleepy |
+///
+/// So `0` says that everyone is awake and nobody is sleepy, `1` that some sleep, `2` that worker 0 is
+/// sleepy, `3` both.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sleepy;
 
-impl Sleepy {
-    const NAME: &str = "sleepy";
+/// Some workers are asleep, or on their way.
+const ASLEEP: u64 = 1;
 
-    /// Wakes everybody. The caller has executed a fence since it published its news.
-    fn tickle(house: &House, reason: Reason) {
-        let state = State::of(house);
-        if state.is_quiet() {
-            return;
+impl Protocol for Sleepy {
+    fn rules(&self) -> Rules {
+        Rules {
+            // A latch that is set tickles everyone, as all news does.
+            tells_latch: false,
+            last_look: LastLook::BeforeCommit,
+            after_news: Restart::FirstRound,
+            ..Rules::named("sleepy")
         }
-        // WAKE: a sleepy worker finds that it is not the sleepy one any more, and does not sleep. If the bit was set, some sleep, or are
-        // about to; each has made its bed before it set the bit. Where there is a census they are all awake to it in the same step in which
-        // the word says so, and with it to those who will therefore not tickle again.
-        if mutant::active("sleepy/clear-uncounted") {
-            if state.clear() {
-                house.wake_all_if(|| true, reason, || {});
-            }
-            return;
-        }
-        let somebody_sleeps = || state.clear() && !mutant::active("sleepy/tickle-leaves-sleepers");
-        house.wake_all_if(somebody_sleeps, reason, || {});
+    }
+
+    fn start_looking(&self, word: u64) -> u64 {
+        word
+    }
+
+    fn stop_looking(&self, word: u64) -> (u64, Baton) {
+        (word, Baton::Keep)
+    }
+
+    /// Makes this worker the sleepy one, unless another is.
+    fn announce(&self, word: u64, worker: usize) -> Option<(u64, Announcement)> {
+        let sleepy = word | (worker as u64 + 1) << 1;
+        (word & !ASLEEP == 0).then_some((sleepy, Announcement(sleepy)))
+    }
+
+    /// It does not matter if it was tickled first.
+    fn cancel(&self, word: u64, announcement: Announcement) -> u64 {
+        if word == announcement.0 { word & ASLEEP } else { word }
+    }
+
+    fn commit(&self, word: u64, announcement: Announcement) -> Option<u64> {
+        (word == announcement.0).then_some(ASLEEP)
+    }
+
+    /// The word does not count sleepers.
+    fn uncount(&self, word: u64) -> u64 {
+        word
+    }
+
+    /// Any news tickles.
+    fn post(&self, word: u64, _posted: &Posted) -> (u64, Wake) {
+        self.alert(word)
+    }
+
+    /// The tickle: nobody is sleepy, and nobody is asleep any more.
+    fn alert(&self, word: u64) -> (u64, Wake) {
+        (0, if word & ASLEEP == 0 { Wake::Nobody } else { Wake::All })
+    }
+
+    fn heads(&self, _word: u64) -> Option<Heads> {
+        None
+    }
+
+    /// The bit that says that some sleep stays until the next tickle.
+    fn is_clear(&self, word: u64) -> bool {
+        word <= ASLEEP
     }
 }
 
-impl Protocol for Sleepy {
-    fn name(&self) -> &'static str {
-        Self::NAME
-    }
+#[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]
+mod tests {
+    use super::ASLEEP;
 
-    /// A latch that is set tickles everyone, as all news does; nobody needs to know who waits for what.
-    fn tells_latch(&self) -> bool {
-        false
-    }
-
-    fn announce(&self, house: &House, worker: usize) -> Option<Announcement> {
-        let announced = State::of(house).get_sleepy(worker)?;
-        // ORDERING: pairs with the fence of whoever has news. Either it sees us sleepy after its fence, or we see its news after
-        // ours. Heavy, since workers that post execute a light one, and the word does not say whether any is active.
-        if !mutant::active("sleepy/no-announce-fence") {
-            house.fence_against_posts(!mutant::active("sleepy/announce-fence-full"));
-        }
-        Some(announced)
-    }
-
-    fn cancel(&self, house: &House, announcement: Announcement) {
-        if !mutant::active("sleepy/keeps-sleepy") {
-            State::of(house).wake_up(announcement);
-        }
-    }
-
-    fn commit<'look>(
-        &self,
-        house: &House,
-        announcement: Announcement,
-        recheck: Recheck<'look>,
-    ) -> Result<Committed<'look>, Retreat> {
-        let state = State::of(house);
-        // WAKE: news older than our announcement are in sight now; younger ones have tickled, and the next step fails.
-        let Some(committed) = recheck.nothing_to_do() else {
-            state.wake_up(announcement);
-            return Err(Retreat::StartOver);
-        };
-        if state.fall_asleep(announcement) { Ok(committed) } else { Err(Retreat::StartOver) }
-    }
-
-    fn post(&self, house: &House, posted: &Posted<'_>) {
-        posted.expect_thieves();
-        Self::tickle(house, Reason::Job);
-    }
-
-    fn latch_set(&self, house: &House, _owner: usize, _slept: bool, reason: Reason, _waker: Waker) {
-        // ORDERING: the latch was set before; pairs with the fence of `announce`.
-        if !mutant::active("sleepy/no-latch-fence") {
-            full_fence("");
-        }
-        Self::tickle(house, reason);
-    }
-
-    fn broadcast(&self, house: &House) {
-        Self::tickle(house, Reason::Broadcast);
-    }
-
-    fn is_clear(&self, word: u64) -> bool {
-        // The bit that says that some sleep stays until the next tickle.
-        word <= 1
+    #[test]
+    fn every_worker_can_be_named_within_what_a_post_looks_at() {
+        let last = crate::MAX_WORKERS as u64 - 1;
+        assert_eq!(((last + 1) << 1 | ASLEEP) & !crate::ATTENTION, 0);
     }
 }

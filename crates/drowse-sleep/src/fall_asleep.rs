@@ -1,0 +1,296 @@
+//! How a worker falls asleep: it searches, announces, commits, looks again, parks.
+
+use crate::word::Event;
+use crate::{Announcement, Baton, Deadlock, LastLook, LatchWord, Restart, Sleep};
+use drowse_sync::{faulty, full_fence, heavy_fence, hint, look, omittable};
+
+/// How far an inactive worker has got on its way to sleep.
+#[derive(Debug)]
+pub struct Idle {
+    pub(crate) worker: usize,
+    /// Empty searches so far.
+    rounds: u32,
+    /// Empty searches on watch, after those.
+    pub(crate) watched: u32,
+    /// There while the worker is sleepy.
+    pub(crate) announcement: Option<Announcement>,
+    /// The worker was woken, and has found nothing since.
+    woken: bool,
+    /// It waits for something in the middle of a job.
+    pub(crate) in_a_job: bool,
+}
+
+impl Idle {
+    /// The worker has not run out of work: it waits in the middle of a job, and somebody is on it.
+    #[must_use]
+    pub fn in_a_job(self) -> Self {
+        Self { in_a_job: true, ..self }
+    }
+}
+
+/// What a worker that falls asleep must know of its pool, and what the pool wants to know of it.
+///
+/// A closure that tells whether there is work will do where nobody wants to know anything.
+pub trait Surroundings {
+    /// Whether there is a job, in any queue, that this worker could run.
+    fn work_visible(&self) -> bool;
+
+    /// The worker is about to block.
+    fn before_sleep(&self) {}
+
+    /// The worker has been woken.
+    fn after_sleep(&self) {}
+
+    /// The worker was the last one active, and others are blocked. Called with the census of the pool
+    /// locked; must not unwind.
+    fn deadlock(&self, _deadlock: &Deadlock) {}
+}
+
+impl<F: Fn() -> bool> Surroundings for F {
+    fn work_visible(&self) -> bool {
+        self()
+    }
+}
+
+impl Sleep {
+    /// The worker found nothing in its own queue and begins to search elsewhere.
+    pub fn start_looking(&self, worker: usize) -> Idle {
+        self.word.change(Event::StartLooking, |word| (self.protocol.start_looking(word), ()));
+        self.observe(|observer| observer.idle(worker));
+        Idle {
+            worker,
+            rounds: self.head_start(worker),
+            watched: 0,
+            announcement: None,
+            woken: false,
+            in_a_job: false,
+        }
+    }
+
+    /// The worker stops searching: it found a job, or its latch is set.
+    ///
+    /// `work_visible` tells whether there is a job, in any queue, for somebody else: a post may have
+    /// counted on this worker.
+    pub fn stop_looking(&self, idle: Idle, work_visible: impl Fn() -> bool) {
+        if let Some(announcement) = idle.announcement {
+            self.cancel(announcement);
+        }
+        let (word, baton) = self.word.change(Event::StopLooking, |word| {
+            let (word, baton) = self.protocol.stop_looking(word);
+            (word, (word, baton))
+        });
+        if baton == Baton::Pass {
+            omittable!("sleep/no-baton", self.pass_the_baton(word, &work_visible));
+        }
+        self.observe(|observer| observer.active(idle.worker));
+    }
+
+    /// The worker searched everywhere and found nothing. Pauses, gets sleepy, or sleeps until woken.
+    ///
+    /// `latch` is what the worker waits for.
+    pub fn no_work_found(&self, idle: &mut Idle, latch: &LatchWord, around: &dyn Surroundings) {
+        let sleepy_at = self.policy.rounds_until_sleepy;
+        if idle.rounds < sleepy_at {
+            idle.rounds += 1;
+            return self.policy.pause.pause();
+        }
+        if idle.announcement.is_none() && self.keeps_watch(idle) {
+            idle.watched += 1;
+            return self.policy.pause.pause();
+        }
+        if idle.announcement.is_none() {
+            idle.announcement = self.announce(idle.worker);
+        }
+        if idle.announcement.is_none() {
+            // Another worker stands in the way, for a moment. Whatever the policy, let it get on.
+            hint::spin_loop();
+            return self.policy.pause.pause();
+        }
+        if idle.rounds < sleepy_at.saturating_add(self.policy.rounds_while_sleepy) {
+            if idle.rounds > sleepy_at {
+                self.policy.pause.pause();
+            }
+            idle.rounds += 1;
+        } else if let Some(announcement) = idle.announcement.take() {
+            self.fall_asleep(idle, announcement, latch, around);
+        }
+    }
+
+    /// Idle to sleepy.
+    fn announce(&self, worker: usize) -> Option<Announcement> {
+        let announcement =
+            self.word.try_change(Event::Announce, |word| self.protocol.announce(word, worker))?;
+        if self.rules.last_look == LastLook::BeforeCommit {
+            // ORDERING: pairs with the fence of whoever has news. Either it sees us sleepy after its
+            // fence, or we see its news after ours.
+            self.fence_against_posts("sleep/no-announce-fence", true);
+        }
+        self.observe(|observer| observer.sleepy(worker));
+        Some(announcement)
+    }
+
+    /// Sleepy to idle.
+    fn cancel(&self, announcement: Announcement) {
+        let cancel = || {
+            self.word.change(Event::Cancel, |word| (self.protocol.cancel(word, announcement), ()));
+        };
+        omittable!("sleep/stays-sleepy", cancel());
+    }
+
+    /// Sleepy to asleep, until somebody wakes the worker; or back to idle.
+    #[cold]
+    fn fall_asleep(
+        &self,
+        idle: &mut Idle,
+        announcement: Announcement,
+        latch: &LatchWord,
+        around: &dyn Surroundings,
+    ) {
+        let (worker, told) = (idle.worker, self.rules.tells_latch);
+        self.placement.settle(worker);
+        omittable!("sleep/prepares-late", self.slots.prepare(worker));
+        // WAKE: from here on a setter of the latch wakes us, and the worker's loop probes the latch if we
+        // come too late for that. (Where the latch is not told, the last look and the word see to it.)
+        if told && !latch.tell_asleep() {
+            self.slots.leave(worker);
+            return self.cancel(announcement);
+        }
+        let news = || look!("sleep/latch-overlooked", latch.probe()) || around.work_visible();
+        if !self.commit(announcement, &news) {
+            self.slots.leave(worker);
+            idle.rounds = self.round_after_news();
+        } else {
+            faulty!("sleep/prepares-late", (), self.slots.prepare(worker));
+            if self.enter_slot(worker, around) {
+                self.park(idle, around);
+            } else {
+                omittable!("sleep/no-uncount-when-stopped", self.uncount());
+                idle.rounds = self.round_after_news();
+            }
+        }
+        if told {
+            latch.tell_awake();
+        }
+    }
+
+    fn round_after_news(&self) -> u32 {
+        match self.rules.after_news {
+            Restart::BeforeSleepy => self.policy.rounds_until_sleepy,
+            Restart::FirstRound => 0,
+        }
+    }
+
+    /// The protocol's step to sleep, and the last look, in the order that its rules say. False if there
+    /// is `news`: then the worker is counted no more.
+    fn commit(&self, announcement: Announcement, news: &dyn Fn() -> bool) -> bool {
+        let commit = || {
+            let transition = |word| self.protocol.commit(word, announcement).map(|next| (next, next));
+            self.word.try_change(Event::Commit, transition)
+        };
+        let news = || look!("sleep/no-last-look", news());
+        match self.rules.last_look {
+            LastLook::BeforeCommit => {
+                // WAKE: news older than the announcement is in sight now; younger news has changed the
+                // word, and the step fails.
+                if news() {
+                    self.cancel(announcement);
+                    return false;
+                }
+                commit().is_some()
+            }
+            LastLook::AfterCommit => {
+                let Some(word) = commit() else { return false };
+                // ORDERING: pairs with the fence of a post. Either that post sees us counted, or we see
+                // its job.
+                self.fence_against_posts("sleep/no-commit-fence", self.must_fence_posters(word));
+                // WAKE: whoever posts from now on sees us counted and finds our slot prepared. What was
+                // posted before is in sight, unless somebody has taken it.
+                let found = news();
+                if found {
+                    omittable!("sleep/stays-counted", self.uncount());
+                }
+                !found
+            }
+        }
+    }
+
+    /// Whether a worker that has just counted itself as sleeping must reckon with workers that are in the
+    /// middle of a post.
+    ///
+    /// Not if none is active: a worker that the counts show inactive must change them before it can post,
+    /// and will see us there; what it pushed before it became inactive we have acquired with them. Nor
+    /// while another worker searches: we may miss a job then, but the last one to stop searching, be it to
+    /// sleep or to work, changes the counts after us, executes the heavy fence, and finds the job or wakes
+    /// somebody.
+    fn must_fence_posters(&self, word: u64) -> bool {
+        let Some(heads) = self.protocol.heads(word) else { return true };
+        let last_searcher = heads.searching() == 0;
+        let last_searcher =
+            faulty!("sleep/only-the-first-fences", last_searcher, last_searcher && heads.sleeping == 1);
+        last_searcher && self.active(heads.inactive) > faulty!("sleep/commit-miscounts", 0, 1)
+    }
+
+    fn active(&self, inactive: usize) -> usize {
+        self.workers() - inactive
+    }
+
+    /// The last one to stop searching while others sleep sees to what posts have left to it.
+    #[cold]
+    fn pass_the_baton(&self, word: u64, work_visible: &dyn Fn() -> bool) {
+        // We are active ourselves by now.
+        let ourselves = faulty!("sleep/baton-miscounts", 1, 2);
+        let others_active =
+            self.protocol.heads(word).is_none_or(|heads| self.active(heads.inactive) > ourselves);
+        // What can be seen without a fence needs none.
+        let visible = work_visible() || {
+            // ORDERING: pairs with the fence of a post. Either that post saw us gone from the idle, and
+            // woke somebody, or we see its job now.
+            self.fence_against_posts("sleep/no-baton-fence", others_active);
+            work_visible()
+        };
+        // WAKE: the others sleep and nobody searches. If there is work, one of them must wake for it.
+        if visible {
+            self.wake_for_baton();
+        }
+    }
+
+    /// The other half of the fences that posts execute between publishing their jobs and reading the
+    /// word. A post from outside has executed a full fence, and a full one of ours will do. A worker has
+    /// executed a light one, which takes a heavy one.
+    fn fence_against_posts(&self, name: &'static str, workers_may_post: bool) {
+        if workers_may_post {
+            faulty!("sleep/heavy-is-full", heavy_fence(name), full_fence(name));
+        } else {
+            full_fence(name);
+        }
+    }
+
+    /// The last step before the worker parks. False if a waker was quicker.
+    fn enter_slot(&self, worker: usize, around: &dyn Surroundings) -> bool {
+        match &self.detector {
+            None => self.slots.enter(worker),
+            Some(detector) => {
+                detector.fall_asleep(worker, || self.slots.enter(worker), &|dead| around.deadlock(dead))
+            }
+        }
+    }
+
+    /// Blocks a worker that has entered its slot.
+    fn park(&self, idle: &mut Idle, around: &dyn Surroundings) {
+        let meter = &self.meters[idle.worker];
+        if idle.woken {
+            meter.fruitless.add_mine(1);
+        }
+        self.observe(|observer| observer.asleep(idle.worker));
+        around.before_sleep();
+        let since = self.clock.elapsed();
+        meter.park(since);
+        self.slots.park(idle.worker);
+        self.placement.arrive(idle.worker, meter);
+        meter.unpark(since, self.clock.elapsed(), idle.in_a_job);
+        around.after_sleep();
+        self.observe(|observer| observer.awake(idle.worker));
+        idle.woken = true;
+        (idle.rounds, idle.watched) = (0, 0);
+    }
+}

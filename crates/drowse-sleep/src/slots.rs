@@ -1,0 +1,165 @@
+//! The slots: one word per worker to park on, claimed by whoever wakes it.
+
+use drowse_sync::atomic::Ordering;
+use drowse_sync::{CachePadded, WaitWord, faulty, mutant, omittable};
+
+/// Running, or not yet decided to sleep.
+const AWAKE: u32 = 0;
+/// About to sleep: visible to wakers, who can still stop it without a system call.
+const PREPARED: u32 = 1;
+/// Counts as asleep, but still runs code: the pool's, and a handler of the user's.
+const DOZING: u32 = 2;
+/// Blocked, or about to be, without running anything else. Whoever moves it back to AWAKE must wake it.
+const PARKED: u32 = 3;
+/// As parked, and claimed by a waker that has something to do before it lets it go.
+const HELD: u32 = 4;
+
+/// One slot per worker.
+///
+/// ```text
+///            prepare              enter             park            claim, to hold
+///   AWAKE ------------> PREPARED -------> DOZING --------> PARKED ----------------> HELD
+///     ^                    |                |                |                       |
+///     +--- leave, claim ---+---- claim -----+----- claim ----+-------- unpark -------+
+/// ```
+///
+/// The worker itself moves right; a waker's claim moves to AWAKE, from either state, with one
+/// compare-and-swap. So a sleeper is woken by exactly one waker, no lock is held round a wake-up, and a
+/// worker that is counted as sleeping can always be found: its slot was prepared before it was counted.
+///
+/// # Notes on memory ordering
+///
+/// A claim releases what the waker wrote, and the sleeper acquires it as it wakes (or as it fails to
+/// enter). That the slot is prepared before the worker is counted, or its latch says so, follows from the
+/// release of those two steps and the acquire with which a waker reads them.
+#[derive(Debug)]
+pub(crate) struct Slots {
+    slots: Box<[CachePadded<WaitWord>]>,
+    /// Whether sleepers can be held. If not, they need not doze before they park.
+    pub(crate) can_be_held: bool,
+}
+
+/// What a waker found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Claim {
+    /// The worker is awake and was not about to sleep.
+    Awake,
+    /// The worker was about to sleep and has been stopped. It uncounts itself.
+    Stopped,
+    /// The worker was asleep and is ours: uncount it, then unpark it.
+    Asleep,
+    /// The same, and it is held until then.
+    Held,
+}
+
+impl Claim {
+    /// Whether the worker counted as asleep, and is ours to unpark.
+    pub(crate) fn slept(self) -> bool {
+        matches!(self, Self::Asleep | Self::Held)
+    }
+}
+
+/// What a claim does with a worker that is asleep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Grip {
+    /// Lets it go: it goes on as soon as it is unparked, or finds out by itself.
+    LetGo,
+    /// Keeps it where it is until it is unparked, if it does not run anything else any more.
+    Hold,
+}
+
+impl Slots {
+    /// Slots for `workers` workers, all awake.
+    pub(crate) fn new(workers: usize) -> Self {
+        let slots = (0..workers).map(|_| CachePadded::new(WaitWord::new(AWAKE))).collect();
+        Self { slots, can_be_held: false }
+    }
+
+    /// The number of workers.
+    pub(crate) fn count(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// How many are parked, at about this moment.
+    pub(crate) fn parked(&self) -> usize {
+        // ORDERING: relaxed; for people to read.
+        self.slots.iter().filter(|slot| slot.load(Ordering::Relaxed) == PARKED).count()
+    }
+
+    /// Worker: becomes visible to wakers.
+    pub(crate) fn prepare(&self, worker: usize) {
+        // ORDERING: relaxed; published by the release of `LatchWord::tell_asleep` and of the count.
+        self.slots[worker].store(PREPARED, Ordering::Relaxed);
+    }
+
+    /// Worker: changed its mind. Harmless if a waker came first.
+    pub(crate) fn leave(&self, worker: usize) {
+        // ORDERING: relaxed; a waker that still sees PREPARED stops a worker that is awake anyway.
+        omittable!("slots/no-leave", self.slots[worker].store(AWAKE, Ordering::Relaxed));
+    }
+
+    /// Worker: the last step before it parks. False if a waker was quicker.
+    #[must_use]
+    pub(crate) fn enter(&self, worker: usize) -> bool {
+        let slot = &self.slots[worker];
+        let entered = if self.can_be_held { DOZING } else { PARKED };
+        // ORDERING: relaxed suffices for success, the value is all that a claim looks at; a failure
+        // acquires (see `WaitWord::replace`), so the next search sees what the waker published.
+        faulty!("slots/enter-overwrites", slot.replace(PREPARED, entered, Ordering::Relaxed), {
+            slot.store(entered, Ordering::Relaxed);
+            true
+        })
+    }
+
+    /// Worker: blocks until claimed.
+    pub(crate) fn park(&self, worker: usize) {
+        let slot = &self.slots[worker];
+        // ORDERING: release pairs with the acquire of a claim that holds us: what we did when we arrived
+        // the last time comes before what it does to us. A failure, by a claim, acquires.
+        if !self.can_be_held || slot.replace(DOZING, PARKED, Ordering::Release) {
+            // WAKE: every path to here has entered; whoever claims the slot unparks it, and does so
+            // after the last change of the word.
+            slot.wait_while(PARKED);
+            slot.wait_while(HELD);
+        }
+    }
+
+    /// Waker: takes the worker out of its slot. If it [slept](Claim::slept), the caller must call
+    /// [`unpark`](Self::unpark).
+    #[must_use]
+    pub(crate) fn claim(&self, worker: usize, grip: Grip) -> Claim {
+        let slot = &self.slots[worker];
+        loop {
+            // ORDERING: relaxed; look before you swap. What makes a sleeper visible here is the acquire
+            // with which the caller read the count, the word or the latch; for a broadcast, its fence.
+            let (seen, claim) = match slot.load(Ordering::Relaxed) {
+                PARKED if grip == Grip::Hold => (PARKED, Claim::Held),
+                seen @ (PARKED | DOZING) => (seen, Claim::Asleep),
+                PREPARED => (PREPARED, faulty!("slots/ignores-prepared", Claim::Stopped, Claim::Awake)),
+                _ => (AWAKE, Claim::Awake),
+            };
+            let replaced = match claim {
+                Claim::Awake => true,
+                // ORDERING: acquire pairs with the release in `park`. To let it go releases.
+                Claim::Held => slot.replace(seen, faulty!("slots/no-hold", HELD, AWAKE), Ordering::Acquire),
+                // ORDERING: release pairs with the sleeper's acquire in `park` or `enter`: its next
+                // search sees the news. Belt and braces: if not, the look after its next fence does.
+                Claim::Stopped | Claim::Asleep => slot.replace(seen, AWAKE, Ordering::Release),
+            };
+            if replaced {
+                return claim;
+            }
+        }
+    }
+
+    /// Waker: wakes the worker it claimed, and lets it go if it held it.
+    pub(crate) fn unpark(&self, worker: usize, claim: Claim) {
+        let slot = &self.slots[worker];
+        if claim == Claim::Held {
+            // ORDERING: release pairs with the sleeper's acquire in `park`: it sees what was done to it
+            // meanwhile.
+            slot.store(AWAKE, mutant::weaken("slots/let-go-relaxed", Ordering::Release));
+        }
+        omittable!("slots/no-wake", slot.wake());
+    }
+}

@@ -1,0 +1,170 @@
+//! How sleepers are woken: news, a decision, a claim, a wake-up.
+
+use crate::slots::{Claim, Grip};
+use crate::word::Event;
+use crate::{Posted, PostedTo, Reason, Sleep, Wake};
+use drowse_sync::{faulty, full_fence, light_fence, omittable};
+
+/// What becomes of whoever wakes a worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waker {
+    /// A worker that has more to do: its processor is not free.
+    GoesOn,
+    /// Anybody else: perhaps it sleeps next, and its processor is the best place for the one it wakes.
+    MayStop,
+}
+
+impl Sleep {
+    /// New work for anyone: `jobs` jobs were published by a worker that is active: not between
+    /// [`start_looking`](Self::start_looking) and [`stop_looking`](Self::stop_looking). Wakes whom the
+    /// protocol wants to wake.
+    ///
+    /// `queue` is where they are; it is asked only when somebody sleeps.
+    ///
+    /// When nobody sleeps or is sleepy, this is a [light fence](drowse_sync::light_fence), one load and
+    /// one branch, whatever the protocol. A caller that does not hold
+    /// [`LightFences`](drowse_sync::LightFences) must have executed a full fence since it published the
+    /// jobs.
+    #[inline(always)]
+    pub fn post(&self, jobs: usize, queue: &impl PostedTo) {
+        // ORDERING: pairs with the fence of a worker that falls asleep, or passes the baton.
+        light_fence("sleep/no-local-post-fence");
+        if self.word.wants_attention() {
+            self.post_cold(jobs, true, queue);
+        }
+    }
+
+    /// As [`post`](Self::post), for jobs that a thread which is not a worker put into the injector.
+    pub fn post_injected(&self, jobs: usize, queue: &impl PostedTo) {
+        // ORDERING: pairs with the fence of a worker that falls asleep, or passes the baton.
+        full_fence("sleep/no-post-fence");
+        if self.word.wants_attention() {
+            self.post_cold(jobs, false, queue);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn post_cold(&self, jobs: usize, by_worker: bool, queue: &dyn PostedTo) {
+        let posted = Posted { jobs, by_worker, queue_was_empty: queue.was_empty(), workers: self.workers() };
+        let waker = if by_worker { Waker::GoesOn } else { Waker::MayStop };
+        self.wake(Reason::Job, waker, || {
+            let wake = self.word.change(Event::Post, |word| self.protocol.post(word, &posted));
+            if wake != Wake::Nobody && wake != Wake::Any(0) {
+                queue.expect_thieves();
+            }
+            wake
+        });
+    }
+
+    /// The latch of worker `owner` was set: `slept` is what [`LatchWord::set`](crate::LatchWord::set)
+    /// said.
+    ///
+    /// `waker` tells what becomes of the calling thread; it is asked only if somebody may have to be
+    /// woken.
+    #[inline]
+    pub fn latch_set(&self, owner: usize, slept: bool, reason: Reason, waker: impl FnOnce() -> Waker) {
+        if slept || !self.rules.tells_latch {
+            self.latch_set_cold(owner, reason, waker());
+        }
+    }
+
+    #[cold]
+    fn latch_set_cold(&self, owner: usize, reason: Reason, waker: Waker) {
+        if self.rules.tells_latch {
+            // WAKE: the owner is asleep, or about to be, on that very latch; or it has noticed.
+            self.wake(reason, waker, || Wake::Only(owner));
+        } else {
+            // ORDERING: the latch was set before; pairs with the fence of a worker that announces.
+            full_fence("sleep/no-latch-fence");
+            self.alert(reason);
+        }
+    }
+
+    /// Each worker was left a job that nobody else may run.
+    pub fn post_broadcast(&self) {
+        // ORDERING: pairs with the fence of a worker that falls asleep: we see that it does, or it sees
+        // its job.
+        full_fence("sleep/no-broadcast-fence");
+        self.alert(Reason::Broadcast);
+    }
+
+    /// News for everybody. The caller has executed a full fence since.
+    fn alert(&self, reason: Reason) {
+        let change = || self.word.change(Event::Alert, |word| self.protocol.alert(word));
+        self.wake(reason, Waker::MayStop, change);
+    }
+
+    /// The baton: one sleeper takes the place of the last searcher.
+    pub(crate) fn wake_for_baton(&self) {
+        self.wake(Reason::Baton, Waker::GoesOn, || Wake::Any(1));
+    }
+
+    /// Wakes whom `decide` says.
+    ///
+    /// Where there is a census, the decision, the claims and the census are one step: nobody finds the
+    /// pool dead in between, and the first one that is woken may run and block before the others are.
+    fn wake(&self, reason: Reason, waker: Waker, decide: impl Fn() -> Wake) {
+        let hold = waker == Waker::GoesOn && self.placement.is_on();
+        let grip = if hold { Grip::Hold } else { Grip::LetGo };
+        let Some(detector) = &self.detector else {
+            return self.claim(decide(), grip, |worker, claim| self.unpark(worker, claim, reason));
+        };
+        let early = faulty!("sleep/decides-unlocked", None, Some(decide()));
+        let mut claimed = Vec::new();
+        detector.wake(|awake| {
+            self.claim(early.unwrap_or_else(decide), grip, |worker, claim| {
+                omittable!("detector/wake-one-by-one", awake(worker, claim));
+                claimed.push((worker, claim));
+            });
+        });
+        for (worker, claim) in claimed {
+            faulty!("detector/wake-one-by-one", (), detector.wake(|awake| awake(worker, claim)));
+            self.unpark(worker, claim, reason);
+        }
+    }
+
+    /// Takes those out of their slots who are to be woken, and who sleep or are about to.
+    fn claim(&self, wake: Wake, grip: Grip, mut claimed: impl FnMut(usize, Claim)) {
+        let (candidates, mut wanted) = match wake {
+            Wake::Nobody => (0..0, 0),
+            Wake::Any(wanted) => (0..self.workers(), wanted),
+            Wake::Only(worker) => (worker..worker + 1, 1),
+            Wake::All => (0..self.workers(), usize::MAX),
+        };
+        for worker in candidates {
+            if wanted == 0 {
+                break;
+            }
+            let claim = self.slots.claim(worker, grip);
+            if claim != Claim::Awake {
+                wanted -= 1;
+                claimed(worker, claim);
+            }
+        }
+    }
+
+    /// Wakes a worker that was claimed.
+    ///
+    /// If it slept it is uncounted first: so the counts are true from this moment on, not from the moment
+    /// at which the system gets round to running it. One that was stopped before uncounts itself.
+    fn unpark(&self, worker: usize, claim: Claim, reason: Reason) {
+        let meter = &self.meters[worker];
+        if !claim.slept() {
+            return meter.kept_awake.add(1);
+        }
+        omittable!("sleep/no-uncount-by-waker", self.uncount());
+        meter.count_wake(reason);
+        self.observe(|observer| observer.wake(worker, reason));
+        if claim == Claim::Held {
+            self.placement.send_elsewhere(worker, meter);
+        }
+        // WAKE: the worker is ours since the claim; nobody else will wake it.
+        self.slots.unpark(worker, claim);
+    }
+
+    /// A worker that has committed sleeps no more, or never did.
+    pub(crate) fn uncount(&self) {
+        self.word.change(Event::Uncount, |word| (self.protocol.uncount(word), ()));
+    }
+}

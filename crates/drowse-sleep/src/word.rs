@@ -1,0 +1,127 @@
+//! The one word in which a protocol keeps its state, and the one place that changes it.
+
+use crate::ATTENTION;
+use drowse_sync::atomic::{AtomicU64, Ordering};
+use drowse_sync::{CachePadded, faulty, mutant};
+
+/// The protocol's word. It starts at zero.
+///
+/// # Notes on memory ordering
+///
+/// Every change acquires and releases. So all changes form one sequence, and whoever sees one of them
+/// also sees what the thread that made it, and those before it, had written by then: a worker's slot
+/// that was prepared before it was counted, a job that was pushed before its worker began to search.
+/// That an *unchanged* word is news as well is the business of the fences: see
+/// [`Sleep::post`](crate::Sleep::post).
+#[derive(Debug)]
+pub(crate) struct Word(CachePadded<AtomicU64>);
+
+/// What happened, where the word changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Event {
+    StartLooking,
+    StopLooking,
+    Announce,
+    Cancel,
+    Commit,
+    Uncount,
+    Post,
+    Alert,
+}
+
+impl Word {
+    pub(crate) fn new() -> Self {
+        Self(CachePadded::new(AtomicU64::new(0)))
+    }
+
+    /// Whether a post has anything to do. The whole of the hot path: one load, one test, one branch.
+    #[inline(always)]
+    pub(crate) fn wants_attention(&self) -> bool {
+        // ORDERING: relaxed; the poster's fence comes before it. If the answer is yes, `change` loads
+        // again and acquires.
+        self.0.load(Ordering::Relaxed) & ATTENTION != 0
+    }
+
+    /// The word at about this moment, for a guess.
+    pub(crate) fn peek(&self) -> u64 {
+        // ORDERING: relaxed; nothing but patience depends on it.
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Changes the word as the protocol's transition says, in one step. Returns the decision.
+    pub(crate) fn change<D>(&self, event: Event, transition: impl Fn(u64) -> (u64, D)) -> D {
+        loop {
+            let seen = self.load(event);
+            let (next, decision) = transition(seen);
+            if self.replace(event, seen, next) {
+                return decision;
+            }
+        }
+    }
+
+    /// As [`change`](Self::change), for a transition that may not be possible: then `None`.
+    pub(crate) fn try_change<D>(
+        &self,
+        event: Event,
+        transition: impl Fn(u64) -> Option<(u64, D)>,
+    ) -> Option<D> {
+        loop {
+            let seen = self.load(event);
+            let (next, decision) = transition(seen)?;
+            if self.replace(event, seen, next) {
+                return Some(decision);
+            }
+        }
+    }
+
+    fn load(&self, event: Event) -> u64 {
+        // ORDERING: acquire pairs with the release in `replace`, for a transition that changes nothing.
+        // Belt and braces there: a post that sees a sleeper counted, but not its slot, has executed its
+        // fence before the sleeper did, and the sleeper's last look shows it the job.
+        self.0.load(mutant::weaken(event.relaxed(), Ordering::Acquire))
+    }
+
+    /// False if another thread has changed the word since it was `seen`.
+    fn replace(&self, event: Event, seen: u64, next: u64) -> bool {
+        if next == seen {
+            return true;
+        }
+        // ORDERING: see the notes on the type. On failure the word is loaded again.
+        let ordering = mutant::weaken(event.relaxed(), Ordering::AcqRel);
+        let replaced = || self.0.compare_exchange(seen, next, ordering, Ordering::Relaxed).is_ok();
+        // ORDERING: of the fault, as strong as a store can be.
+        faulty!(event.overwrites(), replaced(), {
+            self.0.store(next, Ordering::Release);
+            true
+        })
+    }
+}
+
+/// The names of the faults: to relax the change, and to store it without a look.
+impl Event {
+    const fn relaxed(self) -> &'static str {
+        match self {
+            Self::StartLooking => "word/start-relaxed",
+            Self::StopLooking => "word/stop-relaxed",
+            Self::Announce => "word/announce-relaxed",
+            Self::Cancel => "word/cancel-relaxed",
+            Self::Commit => "word/commit-relaxed",
+            Self::Uncount => "word/uncount-relaxed",
+            Self::Post => "word/post-relaxed",
+            Self::Alert => "word/alert-relaxed",
+        }
+    }
+    #[cfg(any(drowse_loom, drowse_shuttle))]
+    const fn overwrites(self) -> &'static str {
+        match self {
+            Self::StartLooking => "word/start-overwrites",
+            Self::StopLooking => "word/stop-overwrites",
+            Self::Announce => "word/announce-overwrites",
+            Self::Cancel => "word/cancel-overwrites",
+            Self::Commit => "word/commit-overwrites",
+            Self::Uncount => "word/uncount-overwrites",
+            Self::Post => "word/post-overwrites",
+            Self::Alert => "word/alert-overwrites",
+        }
+    }
+}
