@@ -153,6 +153,8 @@ mod reason;
 mod sleep;
 pub mod sleepy;
 mod slots;
+#[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]
+mod tables;
 mod wake;
 mod watch;
 mod word;

@@ -1,0 +1,332 @@
+//! Every word that a small pool can reach, and what each protocol makes of it.
+//!
+//! A protocol is a table; so all of it can be tried. The explorer plays three workers and whoever posts:
+//! each worker is somewhere on its way to sleep and back, and any of them may take its next step. From
+//! every state that can be reached it takes every step, and checks what must hold. What lies between the
+//! steps (fences, looks, slots) is not played here: that is what the models are for.
+
+use crate::{
+    Announcement, Baton, Counters, Heads, Idleness, Jec, LastLook, Posted, Protocol, Sleepy, Wake, WakeSize,
+};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+const WORKERS: usize = 3;
+
+/// So far a counter of events may go.
+const MOST_EVENTS: u64 = 8;
+
+/// Where a worker is on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Life {
+    Active,
+    Idle,
+    /// With what it remembers, and whether anything was posted since.
+    Sleepy {
+        announced: u64,
+        news: bool,
+    },
+    Asleep,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct State {
+    word: u64,
+    workers: [Life; WORKERS],
+    /// Workers that were claimed, and are still counted as sleeping. They may run already.
+    claimed: usize,
+}
+
+impl State {
+    fn count(&self, is: impl Fn(Life) -> bool) -> usize {
+        self.workers.iter().filter(|life| is(**life)).count()
+    }
+
+    fn asleep(&self) -> usize {
+        self.count(|life| life == Life::Asleep)
+    }
+
+    fn searching(&self) -> usize {
+        self.count(|life| matches!(life, Life::Idle | Life::Sleepy { .. }))
+    }
+
+    fn with(&self, word: u64, worker: usize, life: Life) -> Self {
+        let mut next = Self { word, ..self.clone() };
+        next.workers[worker] = life;
+        next
+    }
+}
+
+/// All states of a pool that sleeps by this protocol.
+struct Explorer<'a> {
+    protocol: &'a dyn Protocol,
+    /// Whether a post keeps sleepy workers from committing. If it does not, its last look comes later.
+    posts_hold_back: bool,
+    seen: HashSet<State>,
+    todo: Vec<State>,
+}
+
+impl<'a> Explorer<'a> {
+    fn explore(protocol: &'a dyn Protocol, posts_hold_back: bool) -> HashSet<State> {
+        let mut explorer = Self { protocol, posts_hold_back, seen: HashSet::new(), todo: Vec::new() };
+        explorer.reach(State { word: 0, workers: [Life::Active; WORKERS], claimed: 0 });
+        while let Some(state) = explorer.todo.pop() {
+            explorer.check(&state);
+            (0..WORKERS).for_each(|worker| explorer.step(&state, worker));
+            explorer.news(&state);
+            if state.claimed > 0 {
+                let word = protocol.uncount(state.word);
+                explorer.reach(State { word, claimed: state.claimed - 1, ..state });
+            }
+        }
+        explorer.seen
+    }
+
+    fn reach(&mut self, state: State) {
+        let events = (state.word >> 16) & 0xFFFF_FFFF;
+        if state.claimed <= WORKERS && events <= MOST_EVENTS && self.seen.insert(state.clone()) {
+            self.todo.push(state);
+        }
+    }
+
+    /// What must hold in every state.
+    fn check(&self, state: &State) {
+        if let Some(heads) = self.protocol.heads(state.word) {
+            let active = state.count(|life| life == Life::Active);
+            let counted = Heads { inactive: WORKERS - active, sleeping: state.asleep() + state.claimed };
+            assert_eq!(heads, counted, "{state:?}");
+        }
+        if state.asleep() > 0 {
+            assert_ne!(state.word & crate::ATTENTION, 0, "a post would not look: {state:?}");
+        }
+        if state.workers == [Life::Active; WORKERS] && state.claimed == 0 {
+            assert!(self.protocol.is_clear(state.word), "{state:?}");
+        }
+    }
+
+    /// What the worker can do next.
+    fn step(&mut self, state: &State, worker: usize) {
+        let (protocol, word) = (self.protocol, state.word);
+        match state.workers[worker] {
+            Life::Active => {
+                self.reach(state.with(protocol.start_looking(word), worker, Life::Idle));
+            }
+            Life::Idle => {
+                self.stop(state, worker);
+                if let Some((word, Announcement(announced))) = protocol.announce(word, worker) {
+                    let undisturbed = protocol.commit(word, Announcement(announced));
+                    assert!(undisturbed.is_some(), "nobody disturbs it, and it cannot sleep: {state:?}");
+                    self.reach(state.with(word, worker, Life::Sleepy { announced, news: false }));
+                }
+            }
+            Life::Sleepy { announced, news } => {
+                let word = protocol.cancel(word, Announcement(announced));
+                let awake = state.with(word, worker, Life::Idle);
+                self.stop(&awake, worker);
+                self.reach(awake);
+                match protocol.commit(state.word, Announcement(announced)) {
+                    Some(word) => {
+                        assert!(!(news && self.posts_hold_back), "it sleeps on news: {state:?}");
+                        self.reach(state.with(word, worker, Life::Asleep));
+                    }
+                    // The commit has ended the announcement, without a word.
+                    None => self.reach(state.with(state.word, worker, Life::Idle)),
+                }
+            }
+            // Its last look found something, or it was stopped.
+            Life::Asleep => {
+                if protocol.rules().last_look == LastLook::AfterCommit {
+                    self.reach(state.with(protocol.uncount(word), worker, Life::Idle));
+                }
+            }
+        }
+    }
+
+    fn stop(&mut self, state: &State, worker: usize) {
+        let (word, baton) = self.protocol.stop_looking(state.word);
+        let stopped = state.with(word, worker, Life::Active);
+        // Posts may have counted on it. (While somebody is still counted who was claimed, that one will
+        // search.)
+        let counted_on = self.protocol.heads(word).is_some() && stopped.claimed == 0;
+        if counted_on && stopped.searching() == 0 && stopped.asleep() > 0 {
+            assert_eq!(baton, Baton::Pass, "{stopped:?}");
+        }
+        self.reach(stopped);
+    }
+
+    /// Whatever can be posted, by whomever, and whomever that wakes.
+    fn news(&mut self, state: &State) {
+        let everybody_told = State {
+            workers: state.workers.map(|life| match life {
+                Life::Sleepy { announced, .. } => Life::Sleepy { announced, news: true },
+                other => other,
+            }),
+            ..state.clone()
+        };
+        for posted in every_post() {
+            if state.word & crate::ATTENTION == 0 {
+                continue;
+            }
+            let (word, wake) = self.protocol.post(state.word, &posted);
+            if let Wake::Any(wanted) = wake {
+                let counted = state.asleep() + state.claimed;
+                assert!(wanted <= counted, "it wakes more than there are: {state:?} {posted:?}");
+            }
+            let awaited = state.searching() + state.claimed;
+            if state.asleep() > 0 && awaited == 0 {
+                assert!(!matches!(wake, Wake::Nobody | Wake::Any(0)), "lost: {state:?} {posted:?}");
+            }
+            self.wake(&State { word, ..everybody_told.clone() }, wake);
+        }
+        let (word, wake) = self.protocol.alert(state.word);
+        assert!(wake == Wake::All || state.asleep() == 0, "not all are woken: {state:?}");
+        // A last look that comes after the commit sees to the sleepy.
+        let late = self.protocol.rules().last_look == LastLook::AfterCommit;
+        self.wake(&State { word, ..if late { state.clone() } else { everybody_told } }, wake);
+    }
+
+    /// Every way in which that can be done.
+    fn wake(&mut self, state: &State, wake: Wake) {
+        let asleep: Vec<usize> =
+            (0..WORKERS).filter(|worker| state.workers[*worker] == Life::Asleep).collect();
+        let wanted = match wake {
+            Wake::Nobody => 0,
+            Wake::Any(wanted) => wanted.min(asleep.len()),
+            Wake::Only(_) => unreachable!("no post concerns one worker"),
+            Wake::All => asleep.len(),
+        };
+        for chosen in 0..1_usize << asleep.len() {
+            if chosen.count_ones() as usize != wanted {
+                continue;
+            }
+            let mut next = State { claimed: state.claimed + wanted, ..state.clone() };
+            for (bit, worker) in asleep.iter().enumerate() {
+                if chosen & 1 << bit != 0 {
+                    next.workers[*worker] = Life::Idle;
+                }
+            }
+            self.reach(next);
+        }
+    }
+}
+
+fn every_post() -> impl Iterator<Item = Posted> {
+    (0..12).map(|kind| Posted {
+        jobs: kind / 4 + 1,
+        by_worker: kind & 1 != 0,
+        queue_was_empty: kind & 2 != 0,
+        workers: WORKERS,
+    })
+}
+
+#[test]
+fn counters_in_every_state() {
+    for idleness in [Idleness::Counted, Idleness::LocalQueue] {
+        for wake in [WakeSize::Needed, WakeSize::PowerOfTwo] {
+            let states = Explorer::explore(&Counters { idleness, wake }, false);
+            assert!(states.len() > 100, "{}", states.len());
+        }
+    }
+}
+
+#[test]
+fn jec_in_every_state() {
+    let states = Explorer::explore(&Jec::new(), true);
+    assert!(states.len() > 1_000, "{}", states.len());
+}
+
+#[test]
+fn sleepy_in_every_state() {
+    let states = Explorer::explore(&Sleepy, true);
+    assert!(states.len() > 20, "{}", states.len());
+}
+
+/// Loses every job.
+#[derive(Debug)]
+struct WakesNobody;
+
+impl Protocol for WakesNobody {
+    fn rules(&self) -> crate::Rules {
+        crate::Rules::named("wakes-nobody")
+    }
+
+    fn post(&self, word: u64, _posted: &Posted) -> (u64, Wake) {
+        (word, Wake::Nobody)
+    }
+}
+
+#[test]
+#[should_panic(expected = "lost")]
+fn a_table_that_loses_jobs_is_noticed() {
+    Explorer::explore(&WakesNobody, false);
+}
+
+#[test]
+#[should_panic(expected = "it sleeps on news")]
+fn a_table_that_does_not_hold_back_is_noticed() {
+    Explorer::explore(&Counters::default(), true);
+}
+
+/// What each event makes of each word, as a table for people.
+fn draw(protocol: &dyn Protocol, name: fn(u64) -> String) -> String {
+    const COLUMNS: [&str; 6] = ["start", "stop", "announce", "commit", "post", "alert"];
+    let mut rows: BTreeMap<String, [BTreeSet<String>; COLUMNS.len()]> = BTreeMap::new();
+    let one_job = Posted { jobs: 1, by_worker: true, queue_was_empty: true, workers: WORKERS };
+    for State { word, workers, claimed } in Explorer::explore(protocol, false) {
+        if claimed > 0 {
+            continue;
+        }
+        let row = rows.entry(name(word)).or_default();
+        for (worker, life) in workers.into_iter().enumerate() {
+            match life {
+                Life::Active => _ = row[0].insert(name(protocol.start_looking(word))),
+                Life::Idle => {
+                    let (word_then, baton) = protocol.stop_looking(word);
+                    let baton = if baton == Baton::Pass { ", baton" } else { "" };
+                    row[1].insert(name(word_then) + baton);
+                    let announced = protocol.announce(word, worker);
+                    row[2].insert(announced.map_or("not now".into(), |(word, _)| name(word)));
+                }
+                Life::Sleepy { announced, .. } => {
+                    let committed = protocol.commit(word, Announcement(announced));
+                    row[3].insert(committed.map_or("no: news".into(), name));
+                }
+                Life::Asleep => {}
+            }
+        }
+        let outcome = |(word_then, wake): (u64, Wake)| match wake {
+            Wake::Nobody | Wake::Any(0) if word_then == word => String::from("-"),
+            Wake::Nobody | Wake::Any(0) => name(word_then),
+            Wake::Any(wanted) => format!("{}, wakes {wanted}", name(word_then)),
+            Wake::Only(_) | Wake::All => format!("{}, wakes all", name(word_then)),
+        };
+        row[4].insert(outcome(protocol.post(word, &one_job)));
+        row[5].insert(outcome(protocol.alert(word)));
+    }
+    let mut table = format!("| word | {} |\n|{}\n", COLUMNS.join(" | "), "---|".repeat(COLUMNS.len() + 1));
+    for (word, cells) in rows {
+        let cells = cells.map(|cell| match cell.len() {
+            0 => String::from("-"),
+            _ => cell.into_iter().collect::<Vec<_>>().join(" or "),
+        });
+        table += &format!("| {word} | {} |\n", cells.join(" | "));
+    }
+    table
+}
+
+/// How many are inactive, and how many of those sleep.
+fn heads(word: u64) -> String {
+    let Heads { inactive, sleeping } = Heads::of(word);
+    format!("{inactive}/{sleeping}")
+}
+
+#[test]
+fn the_readmes_show_the_tables() {
+    let even_or_odd = |word| format!("{} {}", heads(word), if word & 1 << 16 == 0 { "odd" } else { "even" });
+    for (readme, table) in [
+        (include_str!("counters/README.md"), draw(&Counters::default(), heads)),
+        (include_str!("jec/README.md"), draw(&Jec::new(), even_or_odd)),
+        (include_str!("sleepy/README.md"), draw(&Sleepy, |word| word.to_string())),
+    ] {
+        assert!(readme.contains(&table), "put this into the README:\n{table}");
+    }
+}
