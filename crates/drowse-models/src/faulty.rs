@@ -1,5 +1,5 @@
-//! Protocols whose tables have a fault, if `DROWSE_MUTANT` names it. Without a fault they are the real
-//! ones.
+//! Protocols whose tables have a fault, if `DROWSE_MUTANT` names it. Without a fault they are the
+//! real ones.
 
 use drowse_sleep::{Announcement, Baton, Counters, Heads, Jec, Posted, Protocol, Rules, Sleepy, Wake};
 use drowse_sync::mutant;

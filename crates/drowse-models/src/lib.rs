@@ -1,32 +1,33 @@
-//! Models of drowse's lock-free parts, and of the whole pool. Each has at least one mutant that it must catch: see
-//! `mutants.txt`, and `cargo xtask mutants`.
+//! Models of drowse's lock-free parts, and of the whole pool. Each has at least one mutant that it
+//! must catch: see `mutants.txt`, and `cargo xtask mutants`.
 //!
-//! Under loom, which knows weak memory and tries every interleaving of two or three threads (of three, those with few
-//! preemptions; each model says which):
+//! Under loom, which knows weak memory and tries every interleaving of two or three threads (of
+//! three, those with few preemptions; each model says which):
 //!
 //! | test file | shows |
 //! |---|---|
-//! | `loom_litmus` | what full, light and heavy fences promise, and that the model's promise no more than the real ones |
-//! | `loom_block` | a thread that blocks on a word, or on a lock latch, is woken, and sees what was written for it |
-//! | `loom_latch` | a latch that is set wakes its owner, brings the result, and is not touched once the owner has seen it |
-//! | `loom_inject` | a job from outside is run although the workers fall asleep, and a pool ends after its last job |
-//! | `loom_local` | a job on a worker's own deque is run by another although it falls asleep and the first never takes it back |
+//! | `loom_litmus` | what fences promise, and that the model's promise no more than the real ones |
+//! | `loom_block` | a thread that blocks is woken, and sees what was written for it |
+//! | `loom_latch` | a set latch wakes its owner, brings the result, and is not touched again |
+//! | `loom_inject` | a job from outside is run although workers fall asleep; a pool ends after it |
+//! | `loom_local` | a job on a worker's deque is run by another that falls asleep |
 //! | `loom_broadcast` | a job that is left for one worker is run by it although it falls asleep |
 //! | `loom_baton` | a worker that stops searching sees to the jobs whose posts have counted on it |
-//! | `loom_counter` | the jobs event counter of `jec` keeps sleepy workers awake when work came, and may come round |
-//! | `loom_deadlock` | the alarm is raised when one worker blocks and the other sleeps, in whichever order |
-//! | `loom_deque` | each item is taken once, and whole, by owner or thief, also while the deque grows |
-//! | `loom_engine` | the real engine wakes a worker, brings results and panics, leaves a latch alone once it is set, and ends |
+//! | `loom_counter` | the counter of `jec` keeps sleepy workers awake, and may come round |
+//! | `loom_deadlock` | the alarm is raised when one worker blocks and the other sleeps |
+//! | `loom_deque` | each item is taken once, by owner or thief, also while the deque grows |
+//! | `loom_engine` | the real engine wakes a worker, brings results and panics, and ends |
 //!
-//! The models of sleep are made for each protocol: [`for_each_protocol`]. They also show that nobody is counted as searching or asleep
-//! when all is over.
+//! The models of sleep are made for each protocol: [`for_each_protocol`]. They also show that
+//! nobody is counted as searching or asleep when all is over.
 //!
-//! Under shuttle, which knows no weak memory, but runs the real pool on many threads, in random schedules:
+//! Under shuttle, which knows no weak memory, but runs the real pool on many threads, in random
+//! schedules:
 //!
 //! | test file | shows |
 //! |---|---|
 //! | `shuttle_pool` | every job runs once, everyone who waits is woken, every worker ends |
-//! | `shuttle_deadlock` | the deadlock handler is called when every worker is stuck, and at no other time |
+//! | `shuttle_deadlock` | the deadlock handler is called when every worker is stuck, and only then |
 //!
 //! This library is what the models share.
 
@@ -39,8 +40,8 @@ mod protocols;
 
 pub use protocols::*;
 
-/// Makes a test of each of these models, for each protocol: `sleepy::model`, `jec::model` and so on. A new
-/// protocol is one name here and one function in each half of `protocols.rs`.
+/// Makes a test of each of these models, for each protocol: `sleepy::model`, `jec::model` and so
+/// on. A new protocol is one name here and one function in each half of `protocols.rs`.
 #[macro_export]
 macro_rules! for_each_protocol {
     ($($model:ident),+ $(,)?) => {
@@ -63,12 +64,14 @@ macro_rules! for_protocols {
     };
 }
 
-/// Something that one thread writes and another takes, with nothing of its own to order the two. Loom fails the
-/// model if nothing else orders them either; we do if it is taken twice, or before it is there.
+/// Something that one thread writes and another takes, with nothing of its own to order the two.
+/// Loom fails the model if nothing else orders them either; we do if it is taken twice, or before
+/// it is there.
 #[derive(Debug)]
 pub struct Parcel(UnsafeCell<Option<u32>>);
 
-// SAFETY: it is not, that is the point: the models show that each access comes before or after every other.
+// SAFETY: it is not, that is the point: the models show that each access comes before or after
+// every other.
 unsafe impl Sync for Parcel {}
 
 impl Parcel {
@@ -154,8 +157,8 @@ mod explore {
         explore(None, model);
     }
 
-    /// As [`every_interleaving`], but only with up to so many preemptions: switches away from a thread that
-    /// could have gone on.
+    /// As [`every_interleaving`], but only with up to so many preemptions: switches away from a
+    /// thread that could have gone on.
     pub fn with_preemptions(bound: usize, model: impl Fn() + Sync + Send + 'static) {
         explore(Some(bound), model);
     }
@@ -182,13 +185,15 @@ mod pool {
     use drowse::{ThreadPool, ThreadPoolBuilder};
     use drowse_sync::{Condvar, Mutex, thread};
 
-    /// Runs `model` under so many random schedules, half of them with few preemptions at telling places.
+    /// Runs `model` under so many random schedules, half of them with few preemptions at telling
+    /// places.
     pub fn random_schedules(schedules: usize, model: impl Fn() + Clone + Sync + Send + 'static) {
         shuttle::check_random(model.clone(), schedules / 2);
         shuttle::check_pct(model, schedules / 2, 3);
     }
 
-    /// Calls `f` with a pool of so many workers that sleep by that protocol, drops the pool, and waits until they have ended.
+    /// Calls `f` with a pool of so many workers that sleep by that protocol, drops the pool, and
+    /// waits until they have ended.
     pub fn with_pool(choose: Choose, workers: usize, f: impl FnOnce(&ThreadPool)) {
         with_pool_of(ThreadPoolBuilder::new().num_threads(workers).sleep_protocol(choose()), f);
     }

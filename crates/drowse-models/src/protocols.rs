@@ -28,7 +28,8 @@ mod alone {
         Sleep::with(workers, Box::new(FaultySleepy(Sleepy)), EAGER)
     }
 
-    /// The same by a worker that does not search again once it is sleepy: all that it has is the re-check.
+    /// The same by a worker that does not search again once it is sleepy: all that it has is the
+    /// re-check.
     pub fn sleepy_at_once(workers: usize) -> Sleep {
         let policy = Policy { rounds_while_sleepy: 0, ..EAGER };
         Sleep::with(workers, Box::new(FaultySleepy(Sleepy)), policy)

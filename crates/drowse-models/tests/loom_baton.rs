@@ -9,12 +9,14 @@ use drowse_sleep::{LatchWord, Sleep};
 use drowse_sync::atomic::{AtomicU32, Ordering};
 use drowse_sync::{Arc, LightFences, thread};
 
-/// Worker 0 searches, worker 1 sleeps; worker 2, if there is one, posts a job. The job sets the latch that worker 1 waits for.
+/// Worker 0 searches, worker 1 sleeps; worker 2, if there is one, posts a job. The job sets the
+/// latch that worker 1 waits for.
 struct Pool {
     sleep: Sleep,
     latches: [LatchWord; 2],
     job: Parcel,
-    /// 1 while the job is to be had. As weak as a deque: publishing is a release, looking orders nothing.
+    /// 1 while the job is to be had. As weak as a deque: publishing is a release, looking orders
+    /// nothing.
     jobs: AtomicU32,
 }
 
@@ -86,8 +88,9 @@ fn a_searcher_whose_latch_is_set_passes_the_baton(make: MakeSleep) {
     });
 }
 
-/// There are two posts. The second finds the counter odd already, and worker 0 searching: it has nothing to write that
-/// worker 0 could acquire. Only the fences on both sides show worker 0 the job as it leaves.
+/// There are two posts. The second finds the counter odd already, and worker 0 searching: it has
+/// nothing to write that worker 0 could acquire. Only the fences on both sides show worker 0 the
+/// job as it leaves.
 fn a_searcher_sees_the_second_job(make: MakeSleep, workers: usize, post: fn(&Sleep)) {
     with_preemptions(2, move || {
         // A worker that posts has light fences: its deque sees to that. A thread outside has none.

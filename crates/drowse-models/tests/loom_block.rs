@@ -24,7 +24,8 @@ fn a_thread_asleep_on_a_word_wakes_when_it_changes() {
     });
 }
 
-/// The latch is used twice, as `with_lock_latch` does: the first setter may still be about to wake us the second time.
+/// The latch is used twice, as `with_lock_latch` does: the first setter may still be about to wake
+/// us the second time.
 #[test]
 fn a_lock_latch_brings_one_result_after_the_other() {
     with_preemptions(3, || {

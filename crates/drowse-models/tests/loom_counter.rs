@@ -9,8 +9,8 @@ use drowse_sleep::{LatchWord, Sleep, Surroundings};
 use drowse_sync::{Arc, Queue, thread};
 use std::cell::Cell;
 
-/// A worker got sleepy; then work was posted, which somebody else has taken. More may come: the worker must not sleep
-/// before it has searched again.
+/// A worker got sleepy; then work was posted, which somebody else has taken. More may come: the
+/// worker must not sleep before it has searched again.
 fn work_posted_since_it_got_sleepy_keeps_a_worker_awake(make: MakeSleep) {
     every_interleaving(move || {
         let sleep = Arc::new(make(1));
@@ -88,8 +88,9 @@ for_protocols!(
     a_worker_that_nobody_disturbs_sleeps
 );
 
-/// Between the worker's announcement and its commitment, another gets sleepy and posts until the counter holds the same value
-/// again. The last look at the queues tells the worker what the counter does not.
+/// Between the worker's announcement and its commitment, another gets sleepy and posts until the
+/// counter holds the same value again. The last look at the queues tells the worker what the
+/// counter does not.
 #[test]
 fn a_counter_that_came_round_hides_no_job() {
     with_preemptions(3, || {

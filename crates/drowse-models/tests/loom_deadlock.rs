@@ -33,8 +33,9 @@ impl Surroundings for Pool {
     }
 }
 
-/// Worker 1 posts a job, which somebody else takes at once; then it blocks. Whatever becomes of worker 0 meanwhile, which may be woken
-/// and sleep again: as soon as it sleeps for good, there is an alarm.
+/// Worker 1 posts a job, which somebody else takes at once; then it blocks. Whatever becomes of
+/// worker 0 meanwhile, which may be woken and sleep again: as soon as it sleeps for good, there is
+/// an alarm.
 fn the_alarm_is_raised_once_the_other_sleeps(make: MakeSleep) {
     with_preemptions(3, move || {
         // A worker that posts has light fences: its deque sees to that.
@@ -70,8 +71,8 @@ fn the_alarm_is_raised_once_the_other_sleeps(make: MakeSleep) {
     });
 }
 
-/// Worker 1 blocks until worker 0 has run its job. Worker 0, asleep or about to be, is woken for it before worker 1 blocks: there is always one
-/// who is active.
+/// Worker 1 blocks until worker 0 has run its job. Worker 0, asleep or about to be, is woken for it
+/// before worker 1 blocks: there is always one who is active.
 struct Halves {
     sleep: Sleep,
     latch: LatchWord,
@@ -144,7 +145,8 @@ fn there_is_no_alarm_while_the_other_is_being_woken(make: MakeSleep) {
     with_preemptions(3, move || Halves::run(make, |_| {}));
 }
 
-/// The one that worker 1 counts on is woken by somebody else: for a job that the pool was given from outside, and that is gone already.
+/// The one that worker 1 counts on is woken by somebody else: for a job that the pool was given
+/// from outside, and that is gone already.
 fn there_is_no_alarm_while_somebody_else_wakes_the_other(make: MakeSleep) {
     with_preemptions(2, move || Halves::run(make, |sleep| sleep.post_injected(1, &|| true)));
 }

@@ -6,7 +6,8 @@ use drowse_models::{Parcel, every_interleaving, with_preemptions};
 use drowse_sync::{Arc, thread, without_light_fences};
 use std::ptr::NonNull;
 
-/// Items to push. Their contents are written by the owner just before each push, and taken out by the taker.
+/// Items to push. Their contents are written by the owner just before each push, and taken out by
+/// the taker.
 #[derive(Clone)]
 struct Items(Arc<Vec<Parcel>>);
 
@@ -29,7 +30,8 @@ impl Items {
     }
 }
 
-/// Steals once: asks, and takes by force what it is not given. Tries again as long as somebody else is quicker.
+/// Steals once: asks, and takes by force what it is not given. Tries again as long as somebody else
+/// is quicker.
 fn steal(deque: &Stealer<Parcel>, items: &Items) -> Option<u32> {
     let mut by_force = false;
     loop {
@@ -103,7 +105,8 @@ fn owner_and_thief_share_two_items() {
     with_preemptions(4, || two_items(|_| {}));
 }
 
-/// An owner that expects thieves publishes of its own accord, and goes on to take what it published.
+/// An owner that expects thieves publishes of its own accord, and goes on to take what it
+/// published.
 #[test]
 fn an_owner_shares_and_takes_back_while_a_thief_steals() {
     with_preemptions(3, || two_items(Owner::share));
@@ -221,14 +224,16 @@ fn two_thieves_and_the_owner() {
     });
 }
 
-/// A public item that is not the last: the owner takes it without a race, and a thief must leave it alone.
+/// A public item that is not the last: the owner takes it without a race, and a thief must leave it
+/// alone.
 fn two_public_items() {
     let items = Items::new(6);
     let (owner, stealer) = deque::new(8);
     for index in 0..6 {
         items.push(&owner, index);
     }
-    // The first thief makes half of them public, and takes one. The owner takes the private half: 1 and 2 are left.
+    // The first thief makes half of them public, and takes one. The owner takes the private half: 1
+    // and 2 are left.
     let mut taken = vec![steal(&stealer, &items)];
     taken.extend((0..3).map(|_| pop(&owner, &items)));
     let thief = thread::spawn({
@@ -254,8 +259,8 @@ fn owner_and_thief_share_two_public_items_without_light_fences() {
     });
 }
 
-/// Two items, two thieves, and the owner takes none: nobody comes back empty, although one may have taken all that the other has
-/// published.
+/// Two items, two thieves, and the owner takes none: nobody comes back empty, although one may have
+/// taken all that the other has published.
 #[test]
 fn a_thief_that_finds_nothing_has_overlooked_nothing() {
     with_preemptions(2, || {

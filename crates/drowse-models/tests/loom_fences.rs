@@ -35,7 +35,8 @@ impl Words {
     }
 }
 
-/// The system changes its mind; one side begins to use light fences before that, or after, or not at all, and stops.
+/// The system changes its mind; one side begins to use light fences before that, or after, or not
+/// at all, and stops.
 fn one_side_sees(ready: bool) {
     every_interleaving(move || {
         changing_light_fences(ready);
@@ -66,8 +67,8 @@ fn light_fences_that_go_let_one_side_see() {
     one_side_sees(true);
 }
 
-/// The owner of a deque pushes an item, which lets it notice that the system has changed, and wants it back. A thief takes
-/// it by force.
+/// The owner of a deque pushes an item, which lets it notice that the system has changed, and wants
+/// it back. A thief takes it by force.
 fn one_item(ready: bool, make: fn() -> (Owner<u32>, Stealer<u32>)) {
     with_preemptions(2, move || {
         changing_light_fences(ready);

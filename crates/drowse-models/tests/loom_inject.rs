@@ -51,7 +51,8 @@ impl Board for Injected {
     type Job = Parcel;
 
     fn find(&self, _worker: usize) -> Option<Parcel> {
-        // The look before the lock is as weak as a look can be: a lock would order more than crossbeam's queue promises.
+        // The look before the lock is as weak as a look can be: a lock would order more than
+        // crossbeam's queue promises.
         if self.injector.is_empty() { None } else { self.injector.pop() }
     }
 
@@ -112,8 +113,8 @@ fn two_workers_run_an_injected_job(make: MakeSleep) {
     });
 }
 
-/// A pool is dropped right after a job was spawned into it: both are reasons for it to live, and the last to go sets the
-/// latch that the worker's main loop waits for.
+/// A pool is dropped right after a job was spawned into it: both are reasons for it to live, and
+/// the last to go sets the latch that the worker's main loop waits for.
 fn the_end_of_a_pool_comes_after_its_last_job(make: MakeSleep) {
     with_preemptions(3, move || {
         let pool = Injected::new(make, 1, 2);

@@ -1,4 +1,5 @@
-//! The fences that everything else stands on: what they promise, and that the model's promise no more.
+//! The fences that everything else stands on: what they promise, and that the model's promise no
+//! more.
 #![cfg(drowse_loom)]
 
 use drowse_models::every_interleaving;
@@ -6,8 +7,8 @@ use drowse_sync::atomic::{AtomicU32, Ordering};
 use drowse_sync::{Arc, LightFences, full_fence, heavy_fence, light_fence, thread};
 use std::sync::atomic::AtomicBool;
 
-/// Two threads each write, fence, and read what the other writes. Both may use light fences. Returns whether both can miss
-/// what the other wrote.
+/// Two threads each write, fence, and read what the other writes. Both may use light fences.
+/// Returns whether both can miss what the other wrote.
 fn both_can_miss(left: fn(&'static str), right: fn(&'static str)) -> bool {
     // Not loom's, since it lives from one execution to the next.
     let both_missed = Arc::new(AtomicBool::new(false));

@@ -94,8 +94,8 @@ fn a_sleeper_runs_the_job_without_light_fences(make: MakeSleep) {
     });
 }
 
-/// The poster becomes inactive: nobody is active any more, and a worker that falls asleep does without the heavy fence that would go
-/// with the light one of the post.
+/// The poster becomes inactive: nobody is active any more, and a worker that falls asleep does
+/// without the heavy fence that would go with the light one of the post.
 fn a_sleeper_runs_the_job_of_a_poster_that_became_inactive(make: MakeSleep) {
     every_interleaving(move || {
         let (owner, pool) = Local::new(make);
@@ -108,8 +108,8 @@ fn a_sleeper_runs_the_job_of_a_poster_that_became_inactive(make: MakeSleep) {
     });
 }
 
-/// A `join` whose first half has spawned a job asks for its second half and finds the spawned job in its place. While it looks it must
-/// not hide that job from a worker that falls asleep.
+/// A `join` whose first half has spawned a job asks for its second half and finds the spawned job
+/// in its place. While it looks it must not hide that job from a worker that falls asleep.
 fn a_job_that_a_failed_take_back_uncovers_is_not_lost(make: MakeSleep) {
     with_preemptions(3, move || {
         let (owner, pool) = Local::new(make);

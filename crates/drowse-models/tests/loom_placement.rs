@@ -1,4 +1,5 @@
-//! A working worker wakes another and sends it elsewhere: it holds the sleeper while it does something to it.
+//! A working worker wakes another and sends it elsewhere: it holds the sleeper while it does
+//! something to it.
 #![cfg(drowse_loom)]
 
 use drowse_models::{Board, Parcel, assert_nobody_counted, every_interleaving, set_latch, wait_until};
@@ -34,7 +35,8 @@ impl Board for Pool {
     }
 }
 
-/// Loom watches what the waker does to the sleeper, and the sleeper with it when it arrives: a cell of their own.
+/// Loom watches what the waker does to the sleeper, and the sleeper with it when it arrives: a cell
+/// of their own.
 #[test]
 fn a_sleeper_arrives_when_it_was_let_go_and_not_before() {
     every_interleaving(|| {

@@ -1,4 +1,5 @@
-//! Two workers fall asleep side by side while a third one posts a job: whoever is the last must not overlook it.
+//! Two workers fall asleep side by side while a third one posts a job: whoever is the last must not
+//! overlook it.
 #![cfg(drowse_loom)]
 
 use drowse_models::{
@@ -14,7 +15,8 @@ struct Pool {
     /// Of workers 0 and 1. The job sets both.
     latches: [LatchWord; 2],
     job: Parcel,
-    /// 1 while the job is to be had. As weak as a deque: publishing is a release, looking orders nothing.
+    /// 1 while the job is to be had. As weak as a deque: publishing is a release, looking orders
+    /// nothing.
     jobs: AtomicU32,
 }
 

@@ -1,4 +1,5 @@
-//! Deadlock detection under random schedules: the alarm is raised when every worker is stuck, and at no other time.
+//! Deadlock detection under random schedules: the alarm is raised when every worker is stuck, and
+//! at no other time.
 #![cfg(drowse_shuttle)]
 
 use drowse::{Blocked, ThreadPoolBuilder};
@@ -20,7 +21,8 @@ impl Letterbox {
         Self(Mutex::new(Letters { is_over: false, waiting: Vec::new() }))
     }
 
-    /// Blocks the worker that calls this, until somebody empties the box. Tells `is_blocked` when it is as good as blocked.
+    /// Blocks the worker that calls this, until somebody empties the box. Tells `is_blocked` when
+    /// it is as good as blocked.
     fn block(&self, is_blocked: impl FnOnce()) {
         let gate = Arc::new(Gate::new());
         let mut letters = self.0.lock();
@@ -44,7 +46,8 @@ impl Letterbox {
     }
 }
 
-/// After some traffic in a pool of two, blocks as many workers as `blocking`, and waits for the alarm.
+/// After some traffic in a pool of two, blocks as many workers as `blocking`, and waits for the
+/// alarm.
 fn alarm_rings(choose: Choose, blocking: usize) {
     let alarm = Arc::new(Gate::new());
     let rings = Arc::new(AtomicUsize::new(0));
@@ -99,8 +102,9 @@ fn the_alarm_is_silent_while_somebody_is_active(choose: Choose) {
     });
 }
 
-/// A thread outside has given the pool a job, and is waking the workers for it. The job posts another one, which may find that
-/// nobody need be woken, since somebody is about to be; and blocks until that one has run.
+/// A thread outside has given the pool a job, and is waking the workers for it. The job posts
+/// another one, which may find that nobody need be woken, since somebody is about to be; and blocks
+/// until that one has run.
 fn the_alarm_is_silent_while_somebody_is_being_woken(choose: Choose) {
     random_schedules(12_000, move || {
         let builder = ThreadPoolBuilder::new().num_threads(3).sleep_protocol(choose());

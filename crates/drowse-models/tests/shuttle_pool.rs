@@ -1,4 +1,5 @@
-//! The real pool under random schedules: every job runs once, everyone who waits is woken, every worker ends.
+//! The real pool under random schedules: every job runs once, everyone who waits is woken, every
+//! worker ends.
 #![cfg(drowse_shuttle)]
 
 use drowse::{ThreadPool, ThreadPoolBuilder};
@@ -202,9 +203,9 @@ fn the_calling_thread_as_a_worker(choose: Choose) {
     });
 }
 
-/// The first half of a join spawns a job, and after the join its worker blocks until that job is done. By then the second half may
-/// have been stolen and be done: then all that the join finds in its deque is the spawned job, which it must leave there for the
-/// other worker to see.
+/// The first half of a join spawns a job, and after the join its worker blocks until that job is
+/// done. By then the second half may have been stolen and be done: then all that the join finds in
+/// its deque is the spawned job, which it must leave there for the other worker to see.
 fn a_job_that_a_join_leaves_in_the_deque_is_not_lost(choose: Choose) {
     random_schedules(4_000, move || {
         with_pool(choose, 2, |pool| {

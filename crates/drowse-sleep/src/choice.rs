@@ -20,9 +20,11 @@ use std::str::FromStr;
 pub enum SleepProtocol {
     /// One sleepy worker at a time; any news wakes everybody. See [`sleepy`](crate::sleepy).
     Sleepy,
-    /// Counts of the idle and the sleeping; news wakes as many as it takes. See [`counters`](crate::counters).
+    /// Counts of the idle and the sleeping; news wakes as many as it takes. See
+    /// [`counters`](crate::counters).
     Counters(Counters),
-    /// The same with a jobs event counter, which keeps sleepy workers awake while work comes. See [`jec`](crate::jec).
+    /// The same with a jobs event counter, which keeps sleepy workers awake while work comes. See
+    /// [`jec`](crate::jec).
     Jec,
 }
 
@@ -44,8 +46,9 @@ impl SleepProtocol {
     /// ```
     pub fn policy(self) -> Policy {
         match self {
-            // As in its documents. One worker at a time gets sleepy, and the others wait for their turn: those who
-            // keep their processors meanwhile keep it from the one whose turn it is.
+            // As in its documents. One worker at a time gets sleepy, and the others wait for their
+            // turn: those who keep their processors meanwhile keep it from the one whose turn it
+            // is.
             Self::Sleepy if !cfg!(drowse_shuttle) => Policy { pause: Pause::Yield, ..Policy::default() },
             _ => Policy::default(),
         }

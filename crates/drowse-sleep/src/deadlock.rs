@@ -7,19 +7,22 @@ use std::fmt;
 use std::panic::Location;
 use std::ptr;
 
-/// The census of one pool, behind a lock that is taken where a worker sleeps, is woken, blocks or is unblocked: never on
-/// the hot path.
+/// The census of one pool, behind a lock that is taken where a worker sleeps, is woken, blocks or
+/// is unblocked: never on the hot path.
 ///
-/// For the census a worker is **active** unless it sleeps, is blocked, or has ended: one that searches is active too. It is a deadlock when
-/// none is active and at least one is blocked: those that sleep sleep until somebody posts work, and no worker is left who could. (If none is blocked the pool is
-/// merely idle.) The check is made where a worker stops being active.
+/// For the census a worker is **active** unless it sleeps, is blocked, or has ended: one that
+/// searches is active too. It is a deadlock when none is active and at least one is blocked: those
+/// that sleep sleep until somebody posts work, and no worker is left who could. (If none is blocked
+/// the pool is merely idle.) The check is made where a worker stops being active.
 ///
-/// Falling asleep and being woken happen *under the lock*, slot and census in one step. Otherwise a worker could be woken by a
-/// second one that then falls asleep itself, and the pool would look dead between the two. Where one thread wakes many, all of them
-/// become active in one step, for the same reason: the first may run and block before the others are woken.
+/// Falling asleep and being woken happen *under the lock*, slot and census in one step. Otherwise a
+/// worker could be woken by a second one that then falls asleep itself, and the pool would look
+/// dead between the two. Where one thread wakes many, all of them become active in one step, for
+/// the same reason: the first may run and block before the others are woken.
 #[derive(Debug)]
 pub(crate) struct Detector {
-    /// The handler runs with the mutex locked. What it does to the pool comes back here, on the same thread: hence the cell.
+    /// The handler runs with the mutex locked. What it does to the pool comes back here, on the
+    /// same thread: hence the cell.
     census: Mutex<RefCell<Census>>,
 }
 
@@ -92,7 +95,8 @@ impl Detector {
         true
     }
 
-    /// `claim` takes workers out of their slots, and says whom. All that slept become active in one step.
+    /// `claim` takes workers out of their slots, and says whom. All that slept become active in one
+    /// step.
     pub(crate) fn wake(&self, claim: impl FnOnce(&mut dyn FnMut(usize, Claim))) {
         faulty!(
             "detector/claim-unlocked",
@@ -141,7 +145,8 @@ impl Detector {
 
     /// # Panics
     ///
-    /// If this thread is running the handler of another detector: both would be locked, in an order that nobody knows.
+    /// If this thread is running the handler of another detector: both would be locked, in an order
+    /// that nobody knows.
     pub(crate) fn assert_not_in_another_handler(&self) {
         assert!(
             !in_handler() || self.locked_by_handler().is_some(),
@@ -161,13 +166,15 @@ impl Detector {
     /// The census, if this thread is running our handler.
     fn locked_by_handler(&self) -> Option<&RefCell<Census>> {
         let handling = IN_HANDLER.with(Cell::get);
-        // SAFETY: `InHandler` keeps the pointer there only while a frame below this one, on this very thread, holds the
-        // census locked and borrowed as shared. Whoever called us returns before that frame goes on.
+        // SAFETY: `InHandler` keeps the pointer there only while a frame below this one, on this
+        // very thread, holds the census locked and borrowed as shared. Whoever called us returns
+        // before that frame goes on.
         ptr::eq(handling.detector, self).then(|| unsafe { &*handling.census })
     }
 
-    /// Calls the handler if the pool is dead. It runs with the census locked: no other thread can wake, block or unblock a
-    /// worker meanwhile, so what it is told is true until it returns, or does something about it itself.
+    /// Calls the handler if the pool is dead. It runs with the census locked: no other thread can
+    /// wake, block or unblock a worker meanwhile, so what it is told is true until it returns, or
+    /// does something about it itself.
     fn check(&self, census: &RefCell<Census>, on_deadlock: &dyn Fn(&Deadlock)) {
         let report = census.borrow().report_if_dead();
         if let Some(report) = report {
@@ -235,7 +242,7 @@ impl Census {
 /// The others, if any, sleep, or have ended with the pool. `Display` says it in one line:
 ///
 /// ```text
-/// no worker of 4 can go on: 0 is blocked at src/main.rs:12:9, 2 is blocked at src/main.rs:40:5, 2 sleep
+/// no worker of 4 can go on: 0 is blocked at a.rs:12:9, 2 is blocked at b.rs:40:5, 2 sleep
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

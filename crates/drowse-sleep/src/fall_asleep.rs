@@ -41,8 +41,8 @@ pub trait Surroundings {
     /// The worker has been woken.
     fn after_sleep(&self) {}
 
-    /// The worker was the last one active, and others are blocked. Called with the census of the pool
-    /// locked; must not unwind.
+    /// The worker was the last one active, and others are blocked. Called with the census of the
+    /// pool locked; must not unwind.
     fn deadlock(&self, _deadlock: &Deadlock) {}
 }
 
@@ -69,8 +69,8 @@ impl Sleep {
 
     /// The worker stops searching: it found a job, or its latch is set.
     ///
-    /// `work_visible` tells whether there is a job, in any queue, for somebody else: a post may have
-    /// counted on this worker.
+    /// `work_visible` tells whether there is a job, in any queue, for somebody else: a post may
+    /// have counted on this worker.
     pub fn stop_looking(&self, idle: Idle, work_visible: impl Fn() -> bool) {
         if let Some(announcement) = idle.announcement {
             self.cancel(announcement);
@@ -85,7 +85,8 @@ impl Sleep {
         self.observe(|observer| observer.active(idle.worker));
     }
 
-    /// The worker searched everywhere and found nothing. Pauses, gets sleepy, or sleeps until woken.
+    /// The worker searched everywhere and found nothing. Pauses, gets sleepy, or sleeps until
+    /// woken.
     ///
     /// `latch` is what the worker waits for.
     pub fn no_work_found(&self, idle: &mut Idle, latch: &LatchWord, around: &dyn Surroundings) {
@@ -121,8 +122,8 @@ impl Sleep {
         let announcement =
             self.word.try_change(Event::Announce, |word| self.protocol.announce(word, worker))?;
         if self.rules.last_look == LastLook::BeforeCommit {
-            // ORDERING: pairs with the fence of whoever has news. Either it sees us sleepy after its
-            // fence, or we see its news after ours.
+            // ORDERING: pairs with the fence of whoever has news. Either it sees us sleepy after
+            // its fence, or we see its news after ours.
             self.fence_against_posts("sleep/no-announce-fence", true);
         }
         self.observe(|observer| observer.sleepy(worker));
@@ -149,8 +150,9 @@ impl Sleep {
         let (worker, told) = (idle.worker, self.rules.tells_latch);
         self.placement.settle(worker);
         omittable!("sleep/prepares-late", self.slots.prepare(worker));
-        // WAKE: from here on a setter of the latch wakes us, and the worker's loop probes the latch if we
-        // come too late for that. (Where the latch is not told, the last look and the word see to it.)
+        // WAKE: from here on a setter of the latch wakes us, and the worker's loop probes the latch
+        // if we come too late for that. (Where the latch is not told, the last look and the word
+        // see to it.)
         if told && !latch.tell_asleep() {
             self.slots.leave(worker);
             return self.cancel(announcement);
@@ -180,8 +182,8 @@ impl Sleep {
         }
     }
 
-    /// The protocol's step to sleep, and the last look, in the order that its rules say. False if there
-    /// is `news`: then the worker is counted no more.
+    /// The protocol's step to sleep, and the last look, in the order that its rules say. False if
+    /// there is `news`: then the worker is counted no more.
     fn commit(&self, announcement: Announcement, news: &dyn Fn() -> bool) -> bool {
         let commit = || {
             let transition = |word| self.protocol.commit(word, announcement).map(|next| (next, next));
@@ -190,8 +192,8 @@ impl Sleep {
         let news = || look!("sleep/no-last-look", news());
         match self.rules.last_look {
             LastLook::BeforeCommit => {
-                // WAKE: news older than the announcement is in sight now; younger news has changed the
-                // word, and the step fails.
+                // WAKE: news older than the announcement is in sight now; younger news has changed
+                // the word, and the step fails.
                 if news() {
                     self.cancel(announcement);
                     return false;
@@ -200,11 +202,11 @@ impl Sleep {
             }
             LastLook::AfterCommit => {
                 let Some(word) = commit() else { return false };
-                // ORDERING: pairs with the fence of a post. Either that post sees us counted, or we see
-                // its job.
+                // ORDERING: pairs with the fence of a post. Either that post sees us counted, or we
+                // see its job.
                 self.fence_against_posts("sleep/no-commit-fence", self.must_fence_posters(word));
-                // WAKE: whoever posts from now on sees us counted and finds our slot prepared. What was
-                // posted before is in sight, unless somebody has taken it.
+                // WAKE: whoever posts from now on sees us counted and finds our slot prepared. What
+                // was posted before is in sight, unless somebody has taken it.
                 let found = news();
                 if found {
                     omittable!("sleep/stays-counted", self.uncount());
@@ -214,14 +216,14 @@ impl Sleep {
         }
     }
 
-    /// Whether a worker that has just counted itself as sleeping must reckon with workers that are in the
-    /// middle of a post.
+    /// Whether a worker that has just counted itself as sleeping must reckon with workers that are
+    /// in the middle of a post.
     ///
-    /// Not if none is active: a worker that the counts show inactive must change them before it can post,
-    /// and will see us there; what it pushed before it became inactive we have acquired with them. Nor
-    /// while another worker searches: we may miss a job then, but the last one to stop searching, be it to
-    /// sleep or to work, changes the counts after us, executes the heavy fence, and finds the job or wakes
-    /// somebody.
+    /// Not if none is active: a worker that the counts show inactive must change them before it can
+    /// post, and will see us there; what it pushed before it became inactive we have acquired with
+    /// them. Nor while another worker searches: we may miss a job then, but the last one to stop
+    /// searching, be it to sleep or to work, changes the counts after us, executes the heavy fence,
+    /// and finds the job or wakes somebody.
     fn must_fence_posters(&self, word: u64) -> bool {
         let Some(heads) = self.protocol.heads(word) else { return true };
         let last_searcher = heads.searching() == 0;
@@ -243,20 +245,21 @@ impl Sleep {
             self.protocol.heads(word).is_none_or(|heads| self.active(heads.inactive) > ourselves);
         // What can be seen without a fence needs none.
         let visible = work_visible() || {
-            // ORDERING: pairs with the fence of a post. Either that post saw us gone from the idle, and
-            // woke somebody, or we see its job now.
+            // ORDERING: pairs with the fence of a post. Either that post saw us gone from the idle,
+            // and woke somebody, or we see its job now.
             self.fence_against_posts("sleep/no-baton-fence", others_active);
             work_visible()
         };
-        // WAKE: the others sleep and nobody searches. If there is work, one of them must wake for it.
+        // WAKE: the others sleep and nobody searches. If there is work, one of them must wake for
+        // it.
         if visible {
             self.wake_for_baton();
         }
     }
 
-    /// The other half of the fences that posts execute between publishing their jobs and reading the
-    /// word. A post from outside has executed a full fence, and a full one of ours will do. A worker has
-    /// executed a light one, which takes a heavy one.
+    /// The other half of the fences that posts execute between publishing their jobs and reading
+    /// the word. A post from outside has executed a full fence, and a full one of ours will do. A
+    /// worker has executed a light one, which takes a heavy one.
     fn fence_against_posts(&self, name: &'static str, workers_may_post: bool) {
         if workers_may_post {
             faulty!("sleep/heavy-is-full", heavy_fence(name), full_fence(name));

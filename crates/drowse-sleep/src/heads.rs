@@ -6,8 +6,9 @@ const MASK: u64 = (1 << BITS) - 1;
 const ONE_SLEEPING: u64 = 1;
 const ONE_INACTIVE: u64 = 1 << 48;
 
-/// The most workers that a pool can have. Half of what can be counted: a sleeper that wakes and sleeps
-/// again before its waker has uncounted it is counted once more for a moment, once for each such waker.
+/// The most workers that a pool can have. Half of what can be counted: a sleeper that wakes and
+/// sleeps again before its waker has uncounted it is counted once more for a moment, once for each
+/// such waker.
 pub const MAX_WORKERS: usize = MASK as usize / 2;
 
 /// The bits between the two counts, for the protocol's own use.
@@ -17,7 +18,7 @@ pub(crate) const FREE: std::ops::Range<u32> = 16..48;
 ///
 /// | bits of the word | what | changed by |
 /// |---|---|---|
-/// | 0..16 | **sleeping**: workers asleep, or committed to it | the sleeper adds itself, the waker subtracts |
+/// | 0..16 | **sleeping**: workers asleep, or committed to it | sleeper adds, waker subtracts |
 /// | 16..48 | free for the protocol | |
 /// | 48..64 | **inactive**: workers idle, sleepy or asleep | the worker itself |
 ///
@@ -40,8 +41,8 @@ impl Heads {
         Self { inactive: (word / ONE_INACTIVE) as usize, sleeping: (word & MASK) as usize }
     }
 
-    /// Workers that search, or are about to. At worst too few: a sleeper that a waker has claimed may be
-    /// active already while the waker has yet to uncount it.
+    /// Workers that search, or are about to. At worst too few: a sleeper that a waker has claimed
+    /// may be active already while the waker has yet to uncount it.
     pub fn searching(self) -> usize {
         self.inactive.saturating_sub(self.sleeping)
     }

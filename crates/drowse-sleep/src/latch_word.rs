@@ -21,15 +21,16 @@ const SET: u32 = 2;
 /// ```
 ///
 /// The owner alone moves between the first two states; anybody may [`set`](Self::set), from either.
-/// Because the state says whether the owner sleeps *on this latch*, setting it wakes the owner exactly
-/// when that helps: an owner that runs another job, or sleeps on another latch, is left alone.
+/// Because the state says whether the owner sleeps *on this latch*, setting it wakes the owner
+/// exactly when that helps: an owner that runs another job, or sleeps on another latch, is left
+/// alone.
 ///
 /// # Notes on memory ordering
 ///
-/// - `set` releases what its thread wrote; [`probe`](Self::probe) acquires it. That carries the result of
-///   a job to whoever waited for it.
-/// - `tell_asleep` releases the owner's preparation of its slot; `set` acquires it. That lets the setter
-///   find the slot prepared, or the owner gone from it because it has noticed the set.
+/// - `set` releases what its thread wrote; [`probe`](Self::probe) acquires it. That carries the
+///   result of a job to whoever waited for it.
+/// - `tell_asleep` releases the owner's preparation of its slot; `set` acquires it. That lets the
+///   setter find the slot prepared, or the owner gone from it because it has noticed the set.
 /// - All changes are read-modify-writes of one word, so set and sleep are totally ordered: either
 ///   `tell_asleep` fails because the latch is set, or `set` sees `SLEEPING`. No fence is needed.
 ///
@@ -57,16 +58,18 @@ impl LatchWord {
     /// Whether the latch is set. Once true, what the setter wrote before is visible.
     #[inline(always)]
     pub fn probe(&self) -> bool {
-        // ORDERING: acquire pairs with the release in `set`. Relaxed would let the owner read a result
-        // that is not there yet.
+        // ORDERING: acquire pairs with the release in `set`. Relaxed would let the owner read a
+        // result that is not there yet.
         self.state.load(mutant::weaken("latch/probe-relaxed", Ordering::Acquire)) == SET
     }
 
-    /// Owner: its slot is prepared, the next setter must wake it. False if the latch is set already.
+    /// Owner: its slot is prepared, the next setter must wake it. False if the latch is set
+    /// already.
     #[must_use]
     pub(crate) fn tell_asleep(&self) -> bool {
-        // ORDERING: release pairs with the acquire in `set`: a setter that sees SLEEPING also sees the
-        // slot prepared. Relaxed would let it find the slot of a worker that looks awake, and wake nobody.
+        // ORDERING: release pairs with the acquire in `set`: a setter that sees SLEEPING also sees
+        // the slot prepared. Relaxed would let it find the slot of a worker that looks awake, and
+        // wake nobody.
         self.step(UNSET, SLEEPING, mutant::weaken("latch/tell-asleep-relaxed", Ordering::Release))
     }
 
@@ -80,9 +83,9 @@ impl LatchWord {
 
     /// Sets the latch. True if the owner sleeps on it and must be woken by the caller.
     ///
-    /// The owner may see the latch set, return, and free it while the setter is still here. Hence a raw
-    /// pointer, one access, and none after it: whatever the caller needs to wake the owner it must have
-    /// fetched before.
+    /// The owner may see the latch set, return, and free it while the setter is still here. Hence a
+    /// raw pointer, one access, and none after it: whatever the caller needs to wake the owner it
+    /// must have fetched before.
     ///
     /// # Safety
     ///
@@ -90,7 +93,8 @@ impl LatchWord {
     #[must_use]
     #[inline]
     pub unsafe fn set(this: *const Self) -> bool {
-        // ORDERING: release pairs with `probe`, acquire with `tell_asleep`; see the notes on the type.
+        // ORDERING: release pairs with `probe`, acquire with `tell_asleep`; see the notes on the
+        // type.
         let ordering = mutant::weaken("latch/set-relaxed", Ordering::AcqRel);
         // SAFETY: the caller keeps the latch alive until this one access has happened.
         let old = unsafe { (*this).state.swap(SET, ordering) };
@@ -100,7 +104,8 @@ impl LatchWord {
         faulty!("latch/set-forgets-sleeper", old == SLEEPING, false)
     }
 
-    /// What freeing the latch is to a model: loom fails it if some access does not come before this one.
+    /// What freeing the latch is to a model: loom fails it if some access does not come before this
+    /// one.
     ///
     /// # Safety
     ///
@@ -114,7 +119,8 @@ impl LatchWord {
 
     /// One transition of the owner. A failure can only mean SET.
     fn step(&self, from: u32, to: u32, ordering: Ordering) -> bool {
-        // ORDERING: the caller's on success. On failure the owner goes on to `probe`, which acquires.
+        // ORDERING: the caller's on success. On failure the owner goes on to `probe`, which
+        // acquires.
         let exchange = || self.state.compare_exchange(from, to, ordering, Ordering::Relaxed);
         let result = faulty!("latch/owner-overwrites", exchange(), {
             self.state.store(to, ordering);

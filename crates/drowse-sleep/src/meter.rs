@@ -4,13 +4,16 @@ use crate::Reason;
 use drowse_sync::Counter;
 use std::time::Duration;
 
-/// A sleep shorter than this was not worth it: falling asleep and being woken takes about as long, of several threads.
+/// A sleep shorter than this was not worth it: falling asleep and being woken takes about as long,
+/// of several threads.
 const BRIEF: Duration = Duration::from_micros(50);
 
-/// The same for a sleep in the middle of a job: whoever ended it had been woken itself, like as not.
+/// The same for a sleep in the middle of a job: whoever ended it had been woken itself, like as
+/// not.
 const BRIEF_IN_A_JOB: Duration = Duration::from_micros(200);
 
-/// The counts of one worker. All are off the hot path: they are touched where a thread sleeps or is woken.
+/// The counts of one worker. All are off the hot path: they are touched where a thread sleeps or is
+/// woken.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     /// Times it blocked.
@@ -19,18 +22,20 @@ pub(crate) struct Meter {
     pub(crate) fruitless: Counter,
     /// Times a waker stopped it on its way to sleep.
     pub(crate) kept_awake: Counter,
-    /// Nanoseconds that it was blocked, in sleeps that have ended. While it sleeps: that, less the time at which the
-    /// sleep began by the house's clock, and `ASLEEP`. One word, so that nobody reads one half before and the other after.
+    /// Nanoseconds that it was blocked, in sleeps that have ended. While it sleeps: that, less the
+    /// time at which the sleep began by the house's clock, and `ASLEEP`. One word, so that nobody
+    /// reads one half before and the other after.
     parked: Counter,
     /// The most that anybody was told of it.
     told: Counter,
-    /// Nanoseconds of the last sleep with nothing to do, and of the last in the middle of a job; 0 if there was none.
+    /// Nanoseconds of the last sleep with nothing to do, and of the last in the middle of a job; 0
+    /// if there was none.
     last_sleep: Counter,
     last_sleep_in_a_job: Counter,
     /// Times it was woken, by reason. Counted by the waker.
     wakes: [Counter; Reason::ALL.len()],
-    /// Wakes by working workers: with its mask narrowed, counted by the waker; left to the system, counted by itself;
-    /// of these, begun on the waker's processor.
+    /// Wakes by working workers: with its mask narrowed, counted by the waker; left to the system,
+    /// counted by itself; of these, begun on the waker's processor.
     pub(crate) steered: Counter,
     pub(crate) unsteered: Counter,
     pub(crate) behind_waker: Counter,
@@ -74,8 +79,9 @@ impl Meter {
     }
 
     pub(crate) fn read(&self, now: Duration) -> SleepMetrics {
-        // The worker has read the clock before it writes down that it is awake. Whoever came in between has been told a
-        // little more than it will turn out to be: nobody is told less afterwards.
+        // The worker has read the clock before it writes down that it is awake. Whoever came in
+        // between has been told a little more than it will turn out to be: nobody is told less
+        // afterwards.
         let parked = self.told.raise(self.parked_until(now));
         SleepMetrics {
             sleeps: self.sleeps.get(),
@@ -119,8 +125,8 @@ pub struct SleepMetrics {
     pub parked: Duration,
     /// Times that a working worker woke it and [kept it off its own processor](crate::Steering).
     pub steered: u64,
-    /// Times that a working worker woke it and left it to the system where it would begin. Not counted with
-    /// [`Steering::Never`](crate::Steering::Never).
+    /// Times that a working worker woke it and left it to the system where it would begin. Not
+    /// counted with [`Steering::Never`](crate::Steering::Never).
     pub unsteered: u64,
     /// How many of those began on the processor of the worker that woke it, behind it.
     pub behind_waker: u64,

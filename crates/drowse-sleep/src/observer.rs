@@ -3,7 +3,8 @@
 use crate::Reason;
 use std::fmt;
 
-/// Is told of each change of a worker's state, where it happens: off the hot path, on the thread that makes it happen.
+/// Is told of each change of a worker's state, where it happens: off the hot path, on the thread
+/// that makes it happen.
 ///
 /// Each method does nothing unless it is overridden. None must unwind.
 pub trait Observer: fmt::Debug + Send + Sync {

@@ -1,20 +1,23 @@
 //! Where a woken worker begins to run.
 //!
-//! On virtual machines the kernel often puts a woken thread on the processor of whoever woke it, though another one
-//! is idle, and leaves it there until a timer ticks. If the waker goes to sleep itself, that is the best place. If it
-//! goes on working, the woken worker waits for milliseconds. So a wake that a worker sends for a job of its own is
-//! *steered*: the waker takes its own processor out of the sleeper's mask, and the sleeper puts it back as soon as it
-//! runs, before anything else does on that thread.
+//! On virtual machines the kernel often puts a woken thread on the processor of whoever woke it,
+//! though another one is idle, and leaves it there until a timer ticks. If the waker goes to sleep
+//! itself, that is the best place. If it goes on working, the woken worker waits for milliseconds.
+//! So a wake that a worker sends for a job of its own is *steered*: the waker takes its own
+//! processor out of the sleeper's mask, and the sleeper puts it back as soon as it runs, before
+//! anything else does on that thread.
 //!
 //! # Who touches what
 //!
-//! A worker that is woken like this is *held* first: claimed, so that nobody else wakes it, but not let go. Whoever
-//! holds it writes down what the sleeper must do when it arrives, and changes its mask; the sleeper takes that over
-//! when it was let go. So a mask is only ever changed by others while its thread runs nothing but the last
-//! instructions of falling asleep: no handler and no job of the user's.
+//! A worker that is woken like this is *held* first: claimed, so that nobody else wakes it, but not
+//! let go. Whoever holds it writes down what the sleeper must do when it arrives, and changes its
+//! mask; the sleeper takes that over when it was let go. So a mask is only ever changed by others
+//! while its thread runs nothing but the last instructions of falling asleep: no handler and no job
+//! of the user's.
 //!
-//! A thread whose mask the system does not let it change is never steered. If the system refuses later, in the moment
-//! between the two changes, one worker is left with one processor less; then nobody is steered any more.
+//! A thread whose mask the system does not let it change is never steered. If the system refuses
+//! later, in the moment between the two changes, one worker is left with one processor less; then
+//! nobody is steered any more.
 
 use crate::meter::Meter;
 use drowse_sync::cell::UnsafeCell;
@@ -26,7 +29,8 @@ use std::process;
 /// ```
 /// use drowse_sleep::{Policy, Sleep, SleepProtocol, Steering};
 ///
-/// let sleep = Sleep::new(2, SleepProtocol::default(), Policy::default()).with_steering(Steering::Auto);
+/// let sleep = Sleep::new(2, SleepProtocol::default(), Policy::default());
+/// let sleep = sleep.with_steering(Steering::Auto);
 /// assert_eq!(sleep.metrics(0).steered, 0);
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -44,7 +48,8 @@ pub enum Steering {
 pub(crate) struct Placement {
     steering: Steering,
     habit: Habit,
-    /// The process that the workers belong to. A child that was forked has their numbers too, but not them.
+    /// The process that the workers belong to. A child that was forked has their numbers too, but
+    /// not them.
     process: u32,
     seats: Box<[CachePadded<Seat>]>,
     /// More than zero if a mask could not be put back.
@@ -53,7 +58,8 @@ pub(crate) struct Placement {
 
 #[derive(Debug)]
 struct Seat {
-    /// The thread that sleeps here; 0 until it has slept, and for one that the system does not let us steer.
+    /// The thread that sleeps here; 0 until it has slept, and for one that the system does not let
+    /// us steer.
     thread: Counter,
     /// Whether that was asked.
     settled: Counter,
@@ -69,13 +75,15 @@ impl Seat {
     }
 }
 
-// SAFETY: `arrival` is written by whoever holds the sleeper, and taken by the sleeper that was let go: see the module.
+// SAFETY: `arrival` is written by whoever holds the sleeper, and taken by the sleeper that was let
+// go: see the module.
 unsafe impl Sync for Seat {}
 
 /// What a worker must do that was woken.
 #[derive(Debug, Default)]
 struct Arrival {
-    /// Its mask was narrowed: this is what it was, and what it is if nobody else has changed it since.
+    /// Its mask was narrowed: this is what it was, and what it is if nobody else has changed it
+    /// since.
     restore: Option<(CpuMask, CpuMask)>,
     /// It was left to the system: here its waker was. To be compared.
     waker_cpu: Option<usize>,
@@ -133,7 +141,8 @@ impl Placement {
             return;
         }
         let seat = &self.seats[worker];
-        // SAFETY: we were let go, so whoever held us is done here, and nobody holds us before we sleep again.
+        // SAFETY: we were let go, so whoever held us is done here, and nobody holds us before we
+        // sleep again.
         let arrival = seat.arrival.with_mut(|arrival| unsafe { std::mem::take(&mut *arrival) });
         if let Some(waker_cpu) = arrival.waker_cpu {
             let behind_waker = current_cpu() == Some(waker_cpu);
@@ -143,7 +152,8 @@ impl Placement {
         }
         if let Some((mask, narrowed)) = arrival.restore {
             let this = ThreadId::current();
-            // To find out what to keep takes longer than a process may live that steers a few times.
+            // To find out what to keep takes longer than a process may live that steers a few
+            // times.
             let mask = if meter.steered.get() > FEW { mask.to_keep() } else { mask };
             // What somebody else has made of it meanwhile is left alone.
             let is_ours = CpuMask::of(this).is_none_or(|now| now == narrowed);
@@ -164,8 +174,9 @@ impl Placement {
         }
     }
 
-    /// Takes the processor out of the mask of the thread that sleeps here. Returns what the mask was, and what it is;
-    /// `None` if that cannot be done, or would leave it no processor, or would change nothing.
+    /// Takes the processor out of the mask of the thread that sleeps here. Returns what the mask
+    /// was, and what it is; `None` if that cannot be done, or would leave it no processor, or would
+    /// change nothing.
     fn narrow(&self, seat: &Seat, cpu: usize) -> Option<(CpuMask, CpuMask)> {
         if seat.hopeless.get() > 0 {
             seat.hopeless.set_mine(seat.hopeless.get() - 1);

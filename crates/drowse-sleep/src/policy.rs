@@ -2,7 +2,8 @@
 
 use drowse_sync::{has_several_cores, hint, yield_to_others};
 
-/// How long an idle worker searches before it gets sleepy, and how long it stays so before it sleeps.
+/// How long an idle worker searches before it gets sleepy, and how long it stays so before it
+/// sleeps.
 ///
 /// A search costs CPU time but finds new work within nanoseconds; a sleep costs nothing but takes
 /// microseconds to end. The default searches for about as long as a wake-up takes.
@@ -19,14 +20,15 @@ use drowse_sync::{has_several_cores, hint, yield_to_others};
 pub struct Policy {
     /// Searches that must come back empty before the worker announces that it is sleepy.
     pub rounds_until_sleepy: u32,
-    /// Searches between that announcement and the sleep. Whatever their number, the worker looks at the queues
-    /// once more in the very act of falling asleep.
+    /// Searches between that announcement and the sleep. Whatever their number, the worker looks at
+    /// the queues once more in the very act of falling asleep.
     pub rounds_while_sleepy: u32,
-    /// Searches that a worker adds, before it gets sleepy, when it is the only one who searches and its last sleep was so short that it would
-    /// have been better to stay awake. So a pool that is entered again and again finds somebody awake, and one that is entered now
-    /// and then pays nothing for it. In the middle of a job it is three times as many, and one other may search as well: jobs that
-    /// end one after the other on two workers hand over at once. Only where the [protocol](crate::Protocol::searching) knows who
-    /// searches.
+    /// Searches that a worker adds, before it gets sleepy, when it is the only one who searches and
+    /// its last sleep was so short that it would have been better to stay awake. So a pool that is
+    /// entered again and again finds somebody awake, and one that is entered now and then pays
+    /// nothing for it. In the middle of a job it is three times as many, and one other may search
+    /// as well: jobs that end one after the other on two workers hand over at once. Only where the
+    /// [protocol](crate::Protocol::heads) knows who searches.
     pub rounds_on_watch: u32,
     /// What it does between two searches.
     pub pause: Pause,
@@ -43,9 +45,10 @@ pub struct Policy {
 pub enum Pause {
     /// It keeps its processor, for so many `spin_loop` hints.
     Spin(u32),
-    /// It lets other threads run first, as the protocols' documents have it. On current Linux kernels a thread that has
-    /// yielded is put behind everything else that could run, and its next wake-up can take milliseconds. Where there are
-    /// many more workers than processors, and each waits for its turn to get sleepy, spinning takes longer still.
+    /// It lets other threads run first, as the protocols' documents have it. On current Linux
+    /// kernels a thread that has yielded is put behind everything else that could run, and its next
+    /// wake-up can take milliseconds. Where there are many more workers than processors, and each
+    /// waits for its turn to get sleepy, spinning takes longer still.
     Yield,
 }
 
@@ -62,8 +65,8 @@ impl Pause {
 pub(crate) const ROUNDS_UNTIL_SLEEPY: u32 = 24;
 
 impl Policy {
-    /// The rounds as the Blitz runtime numbers them: 0 to 31 search, 32 announces, 33 searches once more, 34 sleeps; and a
-    /// yield between two of them.
+    /// The rounds as the Blitz runtime numbers them: 0 to 31 search, 32 announces, 33 searches once
+    /// more, 34 sleeps; and a yield between two of them.
     ///
     /// ```
     /// use drowse_sleep::Policy;
@@ -78,7 +81,8 @@ impl Policy {
 impl Default for Policy {
     fn default() -> Self {
         if cfg!(drowse_shuttle) {
-            // A random schedule would hardly ever let a worker search for long enough to fall asleep.
+            // A random schedule would hardly ever let a worker search for long enough to fall
+            // asleep.
             return Self {
                 rounds_until_sleepy: 1,
                 rounds_while_sleepy: 1,

@@ -7,18 +7,19 @@ use std::fmt;
 ///
 /// A protocol is a table of transitions on one word. Given the word, and what happened, each of its
 /// functions returns the new word and a decision. It has no state of its own and touches nothing:
-/// [`Sleep`](crate::Sleep) alone changes the word, executes fences, takes the last look at the queues,
-/// parks workers and wakes them. So a table can be tested by trying every word that a small pool can
-/// reach (`tables.rs` does), and no table can lose the look between announcing and sleeping.
+/// [`Sleep`](crate::Sleep) alone changes the word, executes fences, takes the last look at the
+/// queues, parks workers and wakes them. So a table can be tested by trying every word that a small
+/// pool can reach (`tables.rs` does), and no table can lose the look between announcing and
+/// sleeping.
 ///
-/// What is given here counts heads, as most protocols do: see [`Heads`] for the word. A protocol with a
-/// word of another kind overrides all of it.
+/// What is given here counts heads, as most protocols do: see [`Heads`] for the word. A protocol
+/// with a word of another kind overrides all of it.
 ///
 /// # The word
 ///
-/// A post, the one call on the hot path, reads the word and asks the protocol only if one of the bits in
-/// [`ATTENTION`] is set. So a protocol sets one of them when a worker gets sleepy or sleeps in a way that
-/// a post must know of, and all are clear while everybody is busy.
+/// A post, the one call on the hot path, reads the word and asks the protocol only if one of the
+/// bits in [`ATTENTION`] is set. So a protocol sets one of them when a worker gets sleepy or sleeps
+/// in a way that a post must know of, and all are clear while everybody is busy.
 ///
 /// # The life of a worker, as its protocol is told of it
 ///
@@ -76,8 +77,8 @@ pub trait Protocol: fmt::Debug + Send + Sync {
         (word, if heads.sleeping > 0 && heads.searching() == 0 { Baton::Pass } else { Baton::Keep })
     }
 
-    /// A worker has searched for long enough: idle to sleepy. `None` if it cannot get sleepy now; it
-    /// will search, and ask again.
+    /// A worker has searched for long enough: idle to sleepy. `None` if it cannot get sleepy now;
+    /// it will search, and ask again.
     fn announce(&self, word: u64, _worker: usize) -> Option<(u64, Announcement)> {
         Some((word, Announcement(0)))
     }
@@ -101,15 +102,15 @@ pub trait Protocol: fmt::Debug + Send + Sync {
     /// Jobs were published, and then a bit of [`ATTENTION`] was seen set.
     fn post(&self, word: u64, posted: &Posted) -> (u64, Wake);
 
-    /// Something happened that may concern anybody: each worker was left a job, or a latch was set that
-    /// does not know who sleeps on it.
+    /// Something happened that may concern anybody: each worker was left a job, or a latch was set
+    /// that does not know who sleeps on it.
     fn alert(&self, word: u64) -> (u64, Wake) {
         (word, Wake::All)
     }
 
-    /// How many are inactive and asleep, if the word tells. One that searches alone may
-    /// [keep watch](crate::Policy::rounds_on_watch), and a worker that knows that no other is active
-    /// does without a heavy fence.
+    /// How many are inactive and asleep, if the word tells. One that searches alone may [keep
+    /// watch](crate::Policy::rounds_on_watch), and a worker that knows that no other is active does
+    /// without a heavy fence.
     fn heads(&self, word: u64) -> Option<Heads> {
         Some(Heads::of(word))
     }
@@ -129,8 +130,8 @@ pub const ATTENTION: u64 = 0x1_FFFF;
 pub struct Rules {
     /// The name that users choose it by.
     pub name: &'static str,
-    /// Whether a worker tells its latch that it sleeps on it. Then whoever sets the latch wakes that
-    /// worker alone; otherwise it [alerts](Protocol::alert) everybody.
+    /// Whether a worker tells its latch that it sleeps on it. Then whoever sets the latch wakes
+    /// that worker alone; otherwise it [alerts](Protocol::alert) everybody.
     pub tells_latch: bool,
     /// Where the last look at the latch and the queues comes.
     pub last_look: LastLook,
@@ -139,8 +140,8 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// The rules of protocols that count heads: the latch is told, the last look comes when the worker
-    /// is counted as sleeping, and after news it gets sleepy again at once.
+    /// The rules of protocols that count heads: the latch is told, the last look comes when the
+    /// worker is counted as sleeping, and after news it gets sleepy again at once.
     pub fn named(name: &'static str) -> Self {
         Self { name, tells_latch: true, last_look: LastLook::AfterCommit, after_news: Restart::BeforeSleepy }
     }
@@ -182,7 +183,8 @@ pub enum Wake {
 pub enum Baton {
     /// Nothing: others search, or nobody sleeps.
     Keep,
-    /// It was the last one to search while others sleep: if there is more work to be seen, it wakes one.
+    /// It was the last one to search while others sleep: if there is more work to be seen, it wakes
+    /// one.
     Pass,
 }
 

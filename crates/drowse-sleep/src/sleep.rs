@@ -17,8 +17,8 @@ use std::panic::Location;
 /// [`post_injected`](Self::post_injected), [`latch_set`](Self::latch_set),
 /// [`post_broadcast`](Self::post_broadcast).
 ///
-/// What is decided comes from the [`Protocol`]; what is done is done here. The way of a worker to sleep
-/// is in `fall_asleep.rs`, the way of news to a sleeper in `wake.rs`.
+/// What is decided comes from the [`Protocol`]; what is done is done here. The way of a worker to
+/// sleep is in `fall_asleep.rs`, the way of news to a sleeper in `wake.rs`.
 #[derive(Debug)]
 pub struct Sleep {
     /// The protocol's state.
@@ -44,8 +44,8 @@ impl Sleep {
         Self::with(workers, protocol.build(), policy)
     }
 
-    /// As [`new`](Self::new), with a protocol of your own. (A pool chooses among those that have a name:
-    /// [`SleepProtocol`].)
+    /// As [`new`](Self::new), with a protocol of your own. (A pool chooses among those that have a
+    /// name: [`SleepProtocol`].)
     ///
     /// # Panics
     ///
@@ -66,7 +66,8 @@ impl Sleep {
         }
     }
 
-    /// The same, with a census of who is active, asleep and blocked, so that a [`Deadlock`] is noticed.
+    /// The same, with a census of who is active, asleep and blocked, so that a [`Deadlock`] is
+    /// noticed.
     #[must_use]
     pub fn with_deadlock_detection(mut self) -> Self {
         self.detector = Some(Detector::new(self.workers()));
@@ -120,10 +121,12 @@ impl Sleep {
         }
     }
 
-    /// This worker is about to block in the user's code, at this place. No effect without deadlock detection.
+    /// This worker is about to block in the user's code, at this place. No effect without deadlock
+    /// detection.
     ///
-    /// `on_deadlock` is called, with the census locked, if that leaves nobody active. It must not unwind. It may post work; it must not
-    /// wait for a pool, nor mark workers: [`in_deadlock_handler`](Self::in_deadlock_handler),
+    /// `on_deadlock` is called, with the census locked, if that leaves nobody active. It must not
+    /// unwind. It may post work; it must not wait for a pool, nor mark workers:
+    /// [`in_deadlock_handler`](Self::in_deadlock_handler),
     /// [`assert_may_post`](Self::assert_may_post).
     pub fn mark_blocked(
         &self,
@@ -136,7 +139,8 @@ impl Sleep {
         }
     }
 
-    /// This worker is about to be unblocked, which was marked as blocked at this place. No effect without deadlock detection.
+    /// This worker is about to be unblocked, which was marked as blocked at this place. No effect
+    /// without deadlock detection.
     ///
     /// # Panics
     ///
@@ -156,7 +160,8 @@ impl Sleep {
     ///
     /// # Panics
     ///
-    /// In the deadlock handler of another pool, if this one has one too: both would be locked, in an order that nobody knows.
+    /// In the deadlock handler of another pool, if this one has one too: both would be locked, in
+    /// an order that nobody knows.
     pub fn assert_may_post(&self) {
         if let Some(detector) = &self.detector {
             detector.assert_not_in_another_handler();

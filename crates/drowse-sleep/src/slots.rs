@@ -9,7 +9,8 @@ const AWAKE: u32 = 0;
 const PREPARED: u32 = 1;
 /// Counts as asleep, but still runs code: the pool's, and a handler of the user's.
 const DOZING: u32 = 2;
-/// Blocked, or about to be, without running anything else. Whoever moves it back to AWAKE must wake it.
+/// Blocked, or about to be, without running anything else. Whoever moves it back to AWAKE must wake
+/// it.
 const PARKED: u32 = 3;
 /// As parked, and claimed by a waker that has something to do before it lets it go.
 const HELD: u32 = 4;
@@ -24,14 +25,15 @@ const HELD: u32 = 4;
 /// ```
 ///
 /// The worker itself moves right; a waker's claim moves to AWAKE, from either state, with one
-/// compare-and-swap. So a sleeper is woken by exactly one waker, no lock is held round a wake-up, and a
-/// worker that is counted as sleeping can always be found: its slot was prepared before it was counted.
+/// compare-and-swap. So a sleeper is woken by exactly one waker, no lock is held round a wake-up,
+/// and a worker that is counted as sleeping can always be found: its slot was prepared before it
+/// was counted.
 ///
 /// # Notes on memory ordering
 ///
-/// A claim releases what the waker wrote, and the sleeper acquires it as it wakes (or as it fails to
-/// enter). That the slot is prepared before the worker is counted, or its latch says so, follows from the
-/// release of those two steps and the acquire with which a waker reads them.
+/// A claim releases what the waker wrote, and the sleeper acquires it as it wakes (or as it fails
+/// to enter). That the slot is prepared before the worker is counted, or its latch says so, follows
+/// from the release of those two steps and the acquire with which a waker reads them.
 #[derive(Debug)]
 pub(crate) struct Slots {
     slots: Box<[CachePadded<WaitWord>]>,
@@ -114,8 +116,8 @@ impl Slots {
     /// Worker: blocks until claimed.
     pub(crate) fn park(&self, worker: usize) {
         let slot = &self.slots[worker];
-        // ORDERING: release pairs with the acquire of a claim that holds us: what we did when we arrived
-        // the last time comes before what it does to us. A failure, by a claim, acquires.
+        // ORDERING: release pairs with the acquire of a claim that holds us: what we did when we
+        // arrived the last time comes before what it does to us. A failure, by a claim, acquires.
         if !self.can_be_held || slot.replace(DOZING, PARKED, Ordering::Release) {
             // WAKE: every path to here has entered; whoever claims the slot unparks it, and does so
             // after the last change of the word.
@@ -130,8 +132,9 @@ impl Slots {
     pub(crate) fn claim(&self, worker: usize, grip: Grip) -> Claim {
         let slot = &self.slots[worker];
         loop {
-            // ORDERING: relaxed; look before you swap. What makes a sleeper visible here is the acquire
-            // with which the caller read the count, the word or the latch; for a broadcast, its fence.
+            // ORDERING: relaxed; look before you swap. What makes a sleeper visible here is the
+            // acquire with which the caller read the count, the word or the latch; for a broadcast,
+            // its fence.
             let (seen, claim) = match slot.load(Ordering::Relaxed) {
                 PARKED if grip == Grip::Hold => (PARKED, Claim::Held),
                 seen @ (PARKED | DOZING) => (seen, Claim::Asleep),
@@ -143,7 +146,8 @@ impl Slots {
                 // ORDERING: acquire pairs with the release in `park`. To let it go releases.
                 Claim::Held => slot.replace(seen, faulty!("slots/no-hold", HELD, AWAKE), Ordering::Acquire),
                 // ORDERING: release pairs with the sleeper's acquire in `park` or `enter`: its next
-                // search sees the news. Belt and braces: if not, the look after its next fence does.
+                // search sees the news. Belt and braces: if not, the look after its next fence
+                // does.
                 Claim::Stopped | Claim::Asleep => slot.replace(seen, AWAKE, Ordering::Release),
             };
             if replaced {
@@ -156,8 +160,8 @@ impl Slots {
     pub(crate) fn unpark(&self, worker: usize, claim: Claim) {
         let slot = &self.slots[worker];
         if claim == Claim::Held {
-            // ORDERING: release pairs with the sleeper's acquire in `park`: it sees what was done to it
-            // meanwhile.
+            // ORDERING: release pairs with the sleeper's acquire in `park`: it sees what was done
+            // to it meanwhile.
             slot.store(AWAKE, mutant::weaken("slots/let-go-relaxed", Ordering::Release));
         }
         omittable!("slots/no-wake", slot.wake());

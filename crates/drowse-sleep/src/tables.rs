@@ -1,9 +1,10 @@
 //! Every word that a small pool can reach, and what each protocol makes of it.
 //!
-//! A protocol is a table; so all of it can be tried. The explorer plays three workers and whoever posts:
-//! each worker is somewhere on its way to sleep and back, and any of them may take its next step. From
-//! every state that can be reached it takes every step, and checks what must hold. What lies between the
-//! steps (fences, looks, slots) is not played here: that is what the models are for.
+//! A protocol is a table; so all of it can be tried. The explorer plays three workers and whoever
+//! posts: each worker is somewhere on its way to sleep and back, and any of them may take its next
+//! step. From every state that can be reached it takes every step, and checks what must hold. What
+//! lies between the steps (fences, looks, slots) is not played here: that is what the models are
+//! for.
 
 use crate::{
     Announcement, Baton, Counters, Heads, Idleness, Jec, LastLook, Posted, Protocol, Sleepy, Wake, WakeSize,
@@ -59,7 +60,8 @@ impl State {
 /// All states of a pool that sleeps by this protocol.
 struct Explorer<'a> {
     protocol: &'a dyn Protocol,
-    /// Whether a post keeps sleepy workers from committing. If it does not, its last look comes later.
+    /// Whether a post keeps sleepy workers from committing. If it does not, its last look comes
+    /// later.
     posts_hold_back: bool,
     seen: HashSet<State>,
     todo: Vec<State>,
@@ -144,8 +146,8 @@ impl<'a> Explorer<'a> {
     fn stop(&mut self, state: &State, worker: usize) {
         let (word, baton) = self.protocol.stop_looking(state.word);
         let stopped = state.with(word, worker, Life::Active);
-        // Posts may have counted on it. (While somebody is still counted who was claimed, that one will
-        // search.)
+        // Posts may have counted on it. (While somebody is still counted who was claimed, that one
+        // will search.)
         let counted_on = self.protocol.heads(word).is_some() && stopped.claimed == 0;
         if counted_on && stopped.searching() == 0 && stopped.asleep() > 0 {
             assert_eq!(baton, Baton::Pass, "{stopped:?}");

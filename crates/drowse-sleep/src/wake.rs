@@ -10,21 +10,22 @@ use drowse_sync::{faulty, full_fence, light_fence, omittable};
 pub enum Waker {
     /// A worker that has more to do: its processor is not free.
     GoesOn,
-    /// Anybody else: perhaps it sleeps next, and its processor is the best place for the one it wakes.
+    /// Anybody else: perhaps it sleeps next, and its processor is the best place for the one it
+    /// wakes.
     MayStop,
 }
 
 impl Sleep {
     /// New work for anyone: `jobs` jobs were published by a worker that is active: not between
-    /// [`start_looking`](Self::start_looking) and [`stop_looking`](Self::stop_looking). Wakes whom the
-    /// protocol wants to wake.
+    /// [`start_looking`](Self::start_looking) and [`stop_looking`](Self::stop_looking). Wakes whom
+    /// the protocol wants to wake.
     ///
     /// `queue` is where they are; it is asked only when somebody sleeps.
     ///
-    /// When nobody sleeps or is sleepy, this is a [light fence](drowse_sync::light_fence), one load and
-    /// one branch, whatever the protocol. A caller that does not hold
-    /// [`LightFences`](drowse_sync::LightFences) must have executed a full fence since it published the
-    /// jobs.
+    /// When nobody sleeps or is sleepy, this is a [light fence](drowse_sync::light_fence), one load
+    /// and one branch, whatever the protocol. A caller that does not hold
+    /// [`LightFences`](drowse_sync::LightFences) must have executed a full fence since it published
+    /// the jobs.
     #[inline(always)]
     pub fn post(&self, jobs: usize, queue: &impl PostedTo) {
         // ORDERING: pairs with the fence of a worker that falls asleep, or passes the baton.
@@ -57,11 +58,11 @@ impl Sleep {
         });
     }
 
-    /// The latch of worker `owner` was set: `slept` is what [`LatchWord::set`](crate::LatchWord::set)
-    /// said.
+    /// The latch of worker `owner` was set: `slept` is what
+    /// [`LatchWord::set`](crate::LatchWord::set) said.
     ///
-    /// `waker` tells what becomes of the calling thread; it is asked only if somebody may have to be
-    /// woken.
+    /// `waker` tells what becomes of the calling thread; it is asked only if somebody may have to
+    /// be woken.
     #[inline]
     pub fn latch_set(&self, owner: usize, slept: bool, reason: Reason, waker: impl FnOnce() -> Waker) {
         if slept || !self.rules.tells_latch {
@@ -83,8 +84,8 @@ impl Sleep {
 
     /// Each worker was left a job that nobody else may run.
     pub fn post_broadcast(&self) {
-        // ORDERING: pairs with the fence of a worker that falls asleep: we see that it does, or it sees
-        // its job.
+        // ORDERING: pairs with the fence of a worker that falls asleep: we see that it does, or it
+        // sees its job.
         full_fence("sleep/no-broadcast-fence");
         self.alert(Reason::Broadcast);
     }
@@ -102,8 +103,9 @@ impl Sleep {
 
     /// Wakes whom `decide` says.
     ///
-    /// Where there is a census, the decision, the claims and the census are one step: nobody finds the
-    /// pool dead in between, and the first one that is woken may run and block before the others are.
+    /// Where there is a census, the decision, the claims and the census are one step: nobody finds
+    /// the pool dead in between, and the first one that is woken may run and block before the
+    /// others are.
     fn wake(&self, reason: Reason, waker: Waker, decide: impl Fn() -> Wake) {
         let hold = waker == Waker::GoesOn && self.placement.is_on();
         let grip = if hold { Grip::Hold } else { Grip::LetGo };
@@ -146,8 +148,9 @@ impl Sleep {
 
     /// Wakes a worker that was claimed.
     ///
-    /// If it slept it is uncounted first: so the counts are true from this moment on, not from the moment
-    /// at which the system gets round to running it. One that was stopped before uncounts itself.
+    /// If it slept it is uncounted first: so the counts are true from this moment on, not from the
+    /// moment at which the system gets round to running it. One that was stopped before uncounts
+    /// itself.
     fn unpark(&self, worker: usize, claim: Claim, reason: Reason) {
         let meter = &self.meters[worker];
         if !claim.slept() {

@@ -4,16 +4,18 @@ use crate::policy::ROUNDS_UNTIL_SLEEPY;
 use crate::{Idle, Sleep};
 
 impl Sleep {
-    /// Whether it is worth staying awake for longer: see [`Policy::rounds_on_watch`](crate::Policy::rounds_on_watch).
+    /// Whether it is worth staying awake for longer: see
+    /// [`Policy::rounds_on_watch`](crate::Policy::rounds_on_watch).
     pub(crate) fn keeps_watch(&self, idle: &Idle) -> bool {
         let rounds = self.policy.rounds_on_watch;
-        // In the middle of a job it waits for one who may have to be woken first, and who may wait for it in turn.
+        // In the middle of a job it waits for one who may have to be woken first, and who may wait
+        // for it in turn.
         let (rounds, company) = if idle.in_a_job { (rounds.saturating_mul(3), 2) } else { (rounds, 1) };
         idle.watched < rounds && self.expects_a_brief_wait(idle.worker, idle.in_a_job, company)
     }
 
-    /// Whether this worker, which is active, would keep watch if it had to wait now, in the middle of a job. Then it goes
-    /// on running, and whom it wakes must not be put behind it.
+    /// Whether this worker, which is active, would keep watch if it had to wait now, in the middle
+    /// of a job. Then it goes on running, and whom it wakes must not be put behind it.
     pub fn would_keep_watch(&self, worker: usize) -> bool {
         self.policy.rounds_on_watch > 0 && self.expects_a_brief_wait(worker, true, 1)
     }
@@ -27,10 +29,11 @@ impl Sleep {
         self.meters[worker].slept_briefly(in_a_job) && few_search()
     }
 
-    /// Searches that a worker need not do before it gets sleepy: as many as it does by default, if it has never slept.
+    /// Searches that a worker need not do before it gets sleepy: as many as it does by default, if
+    /// it has never slept.
     ///
-    /// While a pool starts its workers have nothing to find, and to search would keep a processor from whoever
-    /// starts the others. One search shows what came meanwhile.
+    /// While a pool starts its workers have nothing to find, and to search would keep a processor
+    /// from whoever starts the others. One search shows what came meanwhile.
     pub(crate) fn head_start(&self, worker: usize) -> u32 {
         let is_new = self.meters[worker].sleeps.get() == 0;
         if is_new { self.policy.rounds_until_sleepy.min(ROUNDS_UNTIL_SLEEPY) } else { 0 }

@@ -8,10 +8,10 @@ use drowse_sync::{CachePadded, faulty, mutant};
 ///
 /// # Notes on memory ordering
 ///
-/// Every change acquires and releases. So all changes form one sequence, and whoever sees one of them
-/// also sees what the thread that made it, and those before it, had written by then: a worker's slot
-/// that was prepared before it was counted, a job that was pushed before its worker began to search.
-/// That an *unchanged* word is news as well is the business of the fences: see
+/// Every change acquires and releases. So all changes form one sequence, and whoever sees one of
+/// them also sees what the thread that made it, and those before it, had written by then: a
+/// worker's slot that was prepared before it was counted, a job that was pushed before its worker
+/// began to search. That an *unchanged* word is news as well is the business of the fences: see
 /// [`Sleep::post`](crate::Sleep::post).
 #[derive(Debug)]
 pub(crate) struct Word(CachePadded<AtomicU64>);
@@ -34,11 +34,12 @@ impl Word {
         Self(CachePadded::new(AtomicU64::new(0)))
     }
 
-    /// Whether a post has anything to do. The whole of the hot path: one load, one test, one branch.
+    /// Whether a post has anything to do. The whole of the hot path: one load, one test, one
+    /// branch.
     #[inline(always)]
     pub(crate) fn wants_attention(&self) -> bool {
-        // ORDERING: relaxed; the poster's fence comes before it. If the answer is yes, `change` loads
-        // again and acquires.
+        // ORDERING: relaxed; the poster's fence comes before it. If the answer is yes, `change`
+        // loads again and acquires.
         self.0.load(Ordering::Relaxed) & ATTENTION != 0
     }
 
@@ -75,9 +76,9 @@ impl Word {
     }
 
     fn load(&self, event: Event) -> u64 {
-        // ORDERING: acquire pairs with the release in `replace`, for a transition that changes nothing.
-        // Belt and braces there: a post that sees a sleeper counted, but not its slot, has executed its
-        // fence before the sleeper did, and the sleeper's last look shows it the job.
+        // ORDERING: acquire pairs with the release in `replace`, for a transition that changes
+        // nothing. Belt and braces there: a post that sees a sleeper counted, but not its slot, has
+        // executed its fence before the sleeper did, and the sleeper's last look shows it the job.
         self.0.load(mutant::weaken(event.relaxed(), Ordering::Acquire))
     }
 

@@ -1,7 +1,7 @@
 //! How many threads can run at once.
 
-/// The number of threads the process may run at once, as far as the system tells: its CPU affinity and,
-/// on Linux, its cgroup's quota count. At least 1. Reads files: some tens of microseconds.
+/// The number of threads the process may run at once, as far as the system tells: its CPU affinity
+/// and, on Linux, its cgroup's quota count. At least 1. Reads files: some tens of microseconds.
 pub fn core_count() -> usize {
     if cfg!(any(drowse_loom, drowse_shuttle)) {
         return 2;
@@ -13,7 +13,8 @@ pub fn core_count() -> usize {
 #[cfg(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle))))]
 pub fn has_several_cores() -> bool {
     let mut set = std::mem::MaybeUninit::<libc::cpu_set_t>::zeroed();
-    // SAFETY: room for the answer, of the size given, which is read only if it came. (All bits zero is an empty set.)
+    // SAFETY: room for the answer, of the size given, which is read only if it came. (All bits zero
+    // is an empty set.)
     let answered = unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), set.as_mut_ptr()) == 0 };
     // A machine with more processors than fit has several.
     // SAFETY: zeroed, and perhaps filled by the system.

@@ -1,6 +1,7 @@
 //! Where threads run, and where they may.
 //!
-//! On Linux alone. Elsewhere, and under the model checkers, nothing is known and nothing can be changed.
+//! On Linux alone. Elsewhere, and under the model checkers, nothing is known and nothing can be
+//! changed.
 
 #[cfg(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle))))]
 pub use linux::{CpuMask, ThreadId, current_cpu};
@@ -45,7 +46,8 @@ mod linux {
     pub struct CpuMask(libc::cpu_set_t);
 
     impl CpuMask {
-        /// Where that thread may run. `None` if the system does not say, or has more processors than fit.
+        /// Where that thread may run. `None` if the system does not say, or has more processors
+        /// than fit.
         pub fn of(thread: ThreadId) -> Option<Self> {
             let mut set = MaybeUninit::<libc::cpu_set_t>::zeroed();
             // SAFETY: room for the answer, of the size given; all bits zero is an empty set.
@@ -86,8 +88,9 @@ mod linux {
 
         /// What to apply to a thread that may run on this set, and is to go on doing so.
         ///
-        /// If these are all processors that the machine can have: more than it can have, so that the thread is as one
-        /// that nobody has restricted. Otherwise, and if that is not known, just these. Never wider than what it was.
+        /// If these are all processors that the machine can have: more than it can have, so that
+        /// the thread is as one that nobody has restricted. Otherwise, and if that is not known,
+        /// just these. Never wider than what it was.
         #[must_use]
         pub fn to_keep(self) -> Self {
             static POSSIBLE: OnceLock<Option<usize>> = OnceLock::new();
@@ -106,9 +109,11 @@ mod linux {
             all
         }
 
-        /// Whether the system lets the calling thread change its mask, as far as can be seen without doing so.
+        /// Whether the system lets the calling thread change its mask, as far as can be seen
+        /// without doing so.
         pub fn can_be_changed() -> bool {
-            // SAFETY: no processors at all, which the system reads and refuses, for that reason alone.
+            // SAFETY: no processors at all, which the system reads and refuses, for that reason
+            // alone.
             let refused = unsafe { libc::sched_setaffinity(0, 0, std::ptr::null()) };
             refused != 0 && std::io::Error::last_os_error().raw_os_error() == Some(libc::EINVAL)
         }

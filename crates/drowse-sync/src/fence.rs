@@ -2,8 +2,8 @@
 //!
 //! # Notes on memory ordering
 //!
-//! drowse's handshakes all have one shape. Two threads each publish something and then look at what the
-//! other publishes; at least one must see the other:
+//! drowse's handshakes all have one shape. Two threads each publish something and then look at what
+//! the other publishes; at least one must see the other:
 //!
 //! ```text
 //!     poster                     sleeper
@@ -12,22 +12,23 @@
 //!     read "may anyone sleep?"   read jobs
 //! ```
 //!
-//! Acquire and release do not give that; a sequentially consistent fence on both sides does. Loom models such
-//! fences exactly, but treats sequentially consistent *accesses* as acquire-release, which is why the
-//! handshakes are written with fences.
+//! Acquire and release do not give that; a sequentially consistent fence on both sides does. Loom
+//! models such fences exactly, but treats sequentially consistent *accesses* as acquire-release,
+//! which is why the handshakes are written with fences.
 //!
-//! Where one side happens a hundred million times a second and the other a hundred times, the fence can be lopsided:
-//! a [`light_fence`] for the frequent side, which only keeps the compiler from reordering, and a
-//! [`heavy_fence`] for the rare one, which makes the system run a full fence on *every* running thread of the
-//! process. For each light fence, that full fence falls before it, in it or after it in its thread's program,
-//! so a light and a heavy fence order like two full ones. Two light fences do not order anything between them, and a
-//! light and a plain full fence do not either.
+//! Where one side happens a hundred million times a second and the other a hundred times, the fence
+//! can be lopsided: a [`light_fence`] for the frequent side, which only keeps the compiler from
+//! reordering, and a [`heavy_fence`] for the rare one, which makes the system run a full fence on
+//! *every* running thread of the process. For each light fence, that full fence falls before it, in
+//! it or after it in its thread's program, so a light and a heavy fence order like two full ones.
+//! Two light fences do not order anything between them, and a light and a plain full fence do not
+//! either.
 //!
 //! # Who may use a light fence
 //!
-//! Whoever holds [`LightFences`]. They are to be had only when the system is ready for heavy ones, which can
-//! come late ([`want_light_fences`]) and end again, so a thread may begin to use light fences, or stop,
-//! while others execute heavy ones:
+//! Whoever holds [`LightFences`]. They are to be had only when the system is ready for heavy ones,
+//! which can come late ([`want_light_fences`]) and end again, so a thread may begin to use light
+//! fences, or stop, while others execute heavy ones:
 //!
 //! ```text
 //!     user                       the other side
@@ -38,10 +39,10 @@
 //!     read y
 //! ```
 //!
-//! Of the two full fences one comes first. If it is the user's, the other side sees that there is one, and
-//! acts. If it is the other side's, the user sees `y`, whatever its own fence is worth.
-//! Stopping is simpler: a user releases its place among the users, and who acquires that nobody is left sees
-//! what they wrote.
+//! Of the two full fences one comes first. If it is the user's, the other side sees that there is
+//! one, and acts. If it is the other side's, the user sees `y`, whatever its own fence is worth.
+//! Stopping is simpler: a user releases its place among the users, and who acquires that nobody is
+//! left sees what they wrote.
 
 use crate::atomic::{Ordering, fence};
 use crate::{mutant, omittable};
@@ -49,7 +50,8 @@ use crate::{mutant, omittable};
 /// Orders every earlier access of this thread before every later one, loads after stores included.
 /// Pairs with another full fence, or with a [`heavy_fence`].
 ///
-/// The name, here and below, is that of this side of the handshake: the [fault](mutant) is to leave it out.
+/// The name, here and below, is that of this side of the handshake: the [fault](mutant) is to leave
+/// it out.
 #[inline(always)]
 pub fn full_fence(name: &'static str) {
     if !mutant::active(name) {
@@ -65,8 +67,8 @@ pub fn light_fence(name: &'static str) {
     }
 }
 
-/// Pairs with a [`light_fence`] and with a [`full_fence`]. A full fence, unless another thread has light
-/// ones; then some microseconds, and tens of them in a virtual machine.
+/// Pairs with a [`light_fence`] and with a [`full_fence`]. A full fence, unless another thread has
+/// light ones; then some microseconds, and tens of them in a virtual machine.
 pub fn heavy_fence(name: &'static str) {
     if !mutant::active(name) {
         asymmetric::heavy();
@@ -75,8 +77,8 @@ pub fn heavy_fence(name: &'static str) {
 
 #[inline(always)]
 fn full() {
-    // ORDERING: pairs with the fence on the other side of the handshake; the call site names it. Anything
-    // weaker lets both sides read the old value.
+    // ORDERING: pairs with the fence on the other side of the handshake; the call site names it.
+    // Anything weaker lets both sides read the old value.
     omittable!("fence/no-full-fence", fence(Ordering::SeqCst));
 }
 

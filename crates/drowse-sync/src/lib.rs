@@ -1,13 +1,13 @@
 //! The one door through which drowse reaches the outside world of threads.
 //!
-//! Every atomic, lock, park, thread start, random seed and core count of drowse comes from here, so one
-//! switch replaces them all:
+//! Every atomic, lock, park, thread start, random seed and core count of drowse comes from here, so
+//! one switch replaces them all:
 //!
 //! | built with | what stands behind the names | used for |
 //! |---|---|---|
 //! | nothing special | `std`, futexes on Linux | everybody's programs |
-//! | `--cfg drowse_loom` | [loom](https://docs.rs/loom) | models under weak memory, every interleaving |
-//! | `--cfg drowse_shuttle` | [shuttle](https://docs.rs/shuttle) | the whole pool, many threads, random schedules |
+//! | `--cfg drowse_loom` | [loom](https://docs.rs/loom) | weak memory, every interleaving |
+//! | `--cfg drowse_shuttle` | [shuttle](https://docs.rs/shuttle) | whole pools, random schedules |
 //!
 //! No other crate of drowse names `std::sync`, `loom` or `shuttle`; `cargo xtask tidy` checks that.
 //!

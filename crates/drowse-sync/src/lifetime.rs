@@ -1,7 +1,7 @@
 //! The life of a value that other threads use until they have told its owner, as loom sees it.
 
-/// Nothing in a normal build. Under loom a use is a read of a cell and the end a write of it, so a model fails if
-/// there is a use that does not come before the end.
+/// Nothing in a normal build. Under loom a use is a read of a cell and the end a write of it, so a
+/// model fails if there is a use that does not come before the end.
 #[derive(Debug)]
 pub struct Lifetime {
     #[cfg(drowse_loom)]

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 /// A count for people to read.
 ///
-/// What is right does not hang on it, at most how patient a worker is. So it is the same in a model as in a program: a model does not
-/// explore it.
+/// What is right does not hang on it, at most how patient a worker is. So it is the same in a model
+/// as in a program: a model does not explore it.
 ///
 /// ```
 /// let jobs = drowse_sync::Counter::new();

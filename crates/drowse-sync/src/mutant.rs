@@ -1,21 +1,21 @@
 //! Deliberate faults that the models must notice.
 //!
-//! A model that has never gone red proves nothing. So each place whose removal must break a model has
-//! a name:
+//! A model that has never gone red proves nothing. So each place whose removal must break a model
+//! has a name:
 //!
 //! | the fault | how the place is written |
 //! |---|---|
-//! | a fence is left out | `full_fence("name")`, and so with the other [fences](crate::full_fence) |
+//! | a fence is left out | [`full_fence("name")`](crate::full_fence), or another fence |
 //! | an ordering is relaxed | [`weaken("name", Ordering::Release)`](weaken) |
 //! | a step is left out | [`omittable!("name", step)`](crate::omittable) |
 //! | a look is not taken | [`look!("name", condition)`](crate::look) |
 //! | a lock is not taken | [`lock("name", &mutex)`](lock) |
 //! | something else is done | [`faulty!("name", right, wrong)`](crate::faulty) |
 //!
-//! In a normal build the names are ignored and the compiler deletes what is left of them. In a model build
-//! the environment variable `DROWSE_MUTANT` names the fault to commit. `cargo xtask mutants` commits
-//! each one in turn and demands that a model fails. A `wrong` that takes more than a few words lives in a file
-//! of its own, which normal builds do not compile.
+//! In a normal build the names are ignored and the compiler deletes what is left of them. In a
+//! model build the environment variable `DROWSE_MUTANT` names the fault to commit. `cargo xtask
+//! mutants` commits each one in turn and demands that a model fails. A `wrong` that takes more than
+//! a few words lives in a file of its own, which normal builds do not compile.
 
 use crate::atomic::Ordering;
 use crate::{Mutex, MutexGuard};
@@ -27,7 +27,8 @@ pub fn active(_name: &'static str) -> bool {
     false
 }
 
-/// As [`active`], for a fault that each of several subjects can commit: its name is `subject/fault`.
+/// As [`active`], for a fault that each of several subjects can commit: its name is
+/// `subject/fault`.
 #[cfg(not(any(drowse_loom, drowse_shuttle)))]
 #[inline(always)]
 pub fn active_in(_subject: &'static str, _fault: &'static str) -> bool {
@@ -40,7 +41,8 @@ pub fn active(name: &'static str) -> bool {
     chosen() == Some(name)
 }
 
-/// As [`active`], for a fault that each of several subjects can commit: its name is `subject/fault`.
+/// As [`active`], for a fault that each of several subjects can commit: its name is
+/// `subject/fault`.
 #[cfg(any(drowse_loom, drowse_shuttle))]
 pub fn active_in(subject: &'static str, fault: &'static str) -> bool {
     chosen().and_then(|name| name.split_once('/')) == Some((subject, fault))
@@ -93,7 +95,8 @@ macro_rules! look {
     };
 }
 
-/// The right value, or the wrong one if that is the fault to commit. Normal builds do not look at the wrong one.
+/// The right value, or the wrong one if that is the fault to commit. Normal builds do not look at
+/// the wrong one.
 ///
 /// ```
 /// assert_eq!(drowse_sync::faulty!("example/miscounts", 2 + 2, 5), 4);

@@ -2,8 +2,8 @@
 
 use std::ops::{Deref, DerefMut};
 
-/// Aligns a value to 128 bytes, so that it shares its cache line (and the neighbour that x86 prefetches
-/// with it) with nothing else.
+/// Aligns a value to 128 bytes, so that it shares its cache line (and the neighbour that x86
+/// prefetches with it) with nothing else.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct CachePadded<T>(T);

@@ -27,8 +27,9 @@ impl<T> Queue<T> {
         self.0.pop()
     }
 
-    /// Whether there was nothing to take. A push that happened before the call is seen; what it takes
-    /// to be sure that it *happened before* is the caller's business (see [`full_fence`](crate::full_fence)).
+    /// Whether there was nothing to take. A push that happened before the call is seen; what it
+    /// takes to be sure that it *happened before* is the caller's business (see
+    /// [`full_fence`](crate::full_fence)).
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -62,7 +63,8 @@ mod model {
         pub(super) fn push(&self, value: T) {
             let mut items = self.items.lock();
             items.push_back(value);
-            // ORDERING: release publishes the item to whoever reads the length; written under the lock.
+            // ORDERING: release publishes the item to whoever reads the length; written under the
+            // lock.
             self.length.store(items.len(), Ordering::Release);
         }
 
@@ -79,8 +81,8 @@ mod model {
         }
 
         pub(super) fn is_empty(&self) -> bool {
-            // ORDERING: acquire pairs with the release in `push`. No fence here: a model must not be
-            // stronger than crossbeam's queue promises to be.
+            // ORDERING: acquire pairs with the release in `push`. No fence here: a model must not
+            // be stronger than crossbeam's queue promises to be.
             self.length.load(Ordering::Acquire) == 0
         }
     }

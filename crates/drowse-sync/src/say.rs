@@ -8,8 +8,9 @@ use std::panic::{self, AssertUnwindSafe};
 ///
 /// Every line of the library goes through here, and this never unwinds: it is called where a panic
 /// would free what other threads still use. (`eprintln!` panics when it cannot write.) What is said
-/// may come from the user's code, such as the text of an error, so that is guarded against too. Nor does
-/// it wait for the lock that std has round the standard error: whoever holds that may be waiting for us.
+/// may come from the user's code, such as the text of an error, so that is guarded against too. Nor
+/// does it wait for the lock that std has round the standard error: whoever holds that may be
+/// waiting for us.
 ///
 /// ```
 /// drowse_sync::say(format_args!("drowse: {} workers", 3));

@@ -1,7 +1,7 @@
 //! Seeds for random victim order.
 
-/// A seed that differs from call to call (under shuttle: one that the schedule decides, so that runs can
-/// be replayed). Two processes may get the same ones: it costs no system call.
+/// A seed that differs from call to call (under shuttle: one that the schedule decides, so that
+/// runs can be replayed). Two processes may get the same ones: it costs no system call.
 #[cfg(not(any(drowse_loom, drowse_shuttle)))]
 pub fn random_seed() -> u64 {
     use std::sync::atomic::{AtomicU64, Ordering};

@@ -5,8 +5,8 @@ use crate::mutant;
 
 /// A `u32` that one thread can sleep on until it changes.
 ///
-/// On Linux this is a futex: four bytes, no lock, one system call to sleep and one to wake. Elsewhere,
-/// and under the model checkers, a mutex and a condition variable stand behind it.
+/// On Linux this is a futex: four bytes, no lock, one system call to sleep and one to wake.
+/// Elsewhere, and under the model checkers, a mutex and a condition variable stand behind it.
 ///
 /// ```
 /// use drowse_sync::{Arc, WaitWord, atomic::Ordering};
@@ -45,8 +45,9 @@ impl WaitWord {
     #[inline]
     pub fn store(&self, value: u32, ordering: Ordering) {
         if cfg!(drowse_loom) {
-            // Loom keeps no total order of the changes of a word. After a plain store that overwrites another thread's
-            // exchange it would let us read what that exchange wrote, which no machine does; a swap is told apart.
+            // Loom keeps no total order of the changes of a word. After a plain store that
+            // overwrites another thread's exchange it would let us read what that exchange wrote,
+            // which no machine does; a swap is told apart.
             self.word.swap(value, ordering);
             return;
         }
@@ -63,16 +64,17 @@ impl WaitWord {
     #[inline]
     #[must_use]
     pub fn replace(&self, current: u32, new: u32, ordering: Ordering) -> bool {
-        // ORDERING: the caller's for success. A failure acquires: who finds the word changed by another
-        // thread may go on to look for what that thread published.
+        // ORDERING: the caller's for success. A failure acquires: who finds the word changed by
+        // another thread may go on to look for what that thread published.
         let failure = mutant::weaken("wait-word/replace-relaxed", Ordering::Acquire);
         self.word.compare_exchange(current, new, ordering, failure).is_ok()
     }
 
     /// Sleeps as long as the word holds `value`. Never returns early.
     pub fn wait_while(&self, value: u32) {
-        // WAKE: whoever changes the word calls `wake` afterwards. The system (or the lock) re-checks the
-        // word in the same step in which it puts us to sleep, so a change before that is never missed.
+        // WAKE: whoever changes the word calls `wake` afterwards. The system (or the lock)
+        // re-checks the word in the same step in which it puts us to sleep, so a change before that
+        // is never missed.
         self.bed.sleep_while(&self.word, value);
     }
 
@@ -109,9 +111,9 @@ mod futex {
 
         pub(super) fn sleep_while(&self, word: &AtomicU32, value: u32) {
             while holds(word, value) {
-                // SAFETY: `word` is a live, aligned four-byte location for the length of the call, and
-                // FUTEX_WAIT only reads it. A null timeout means none. Errors (the value differs, a
-                // signal came) need no handling: the loop looks again.
+                // SAFETY: `word` is a live, aligned four-byte location for the length of the call,
+                // and FUTEX_WAIT only reads it. A null timeout means none. Errors (the value
+                // differs, a signal came) need no handling: the loop looks again.
                 unsafe {
                     libc::syscall(
                         libc::SYS_futex,
@@ -163,8 +165,8 @@ mod locked {
         }
 
         pub(super) fn wake(&self, _word: &AtomicU32) {
-            // WAKE: with the lock held no sleeper is between its look at the word and its wait, so the
-            // notification reaches everyone who saw the old value.
+            // WAKE: with the lock held no sleeper is between its look at the word and its wait, so
+            // the notification reaches everyone who saw the old value.
             let guard = (!mutant::active("wait-word/wake-unlocked")).then(|| self.lock.lock());
             self.changed.notify_one();
             drop(guard);

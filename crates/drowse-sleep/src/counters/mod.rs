@@ -35,8 +35,8 @@ pub enum WakeSize {
     /// One for each job that nobody idle will take.
     #[default]
     Needed,
-    /// That many, and then up to the next power of two of workers awake, since where one job comes from
-    /// more may follow.
+    /// That many, and then up to the next power of two of workers awake, since where one job comes
+    /// from more may follow.
     PowerOfTwo,
 }
 

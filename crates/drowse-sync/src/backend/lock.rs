@@ -1,5 +1,5 @@
-//! Mutex and condition variable without poison: what drowse guards with a lock is consistent at every
-//! step, and a panic of one job must not take the pool down.
+//! Mutex and condition variable without poison: what drowse guards with a lock is consistent at
+//! every step, and a panic of one job must not take the pool down.
 
 use super::MutexGuard;
 use super::world::sync::{Condvar as RawCondvar, Mutex as RawMutex};

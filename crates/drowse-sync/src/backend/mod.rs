@@ -1,4 +1,5 @@
-//! The three worlds drowse can run in: `std`, loom, or shuttle. They look alike, so one name stands for them.
+//! The three worlds drowse can run in: `std`, loom, or shuttle. They look alike, so one name stands
+//! for them.
 
 #[cfg(not(drowse_loom))]
 pub mod cell;

@@ -1,7 +1,8 @@
 //! Thread-locals, which each world declares in its own way.
 
-/// Declares thread-locals that the model checkers understand. Takes what `std::thread_local!` takes, in
-/// its `const` form, so that the real thing is one plain access without a lazy-initialisation branch.
+/// Declares thread-locals that the model checkers understand. Takes what `std::thread_local!`
+/// takes, in its `const` form, so that the real thing is one plain access without a
+/// lazy-initialisation branch.
 ///
 /// ```
 /// use std::cell::Cell;

@@ -1,11 +1,12 @@
 //! Lopsided fences for loom, which are no stronger than the real ones.
 //!
-//! Loom knows nothing that makes *other* threads execute a fence, and with two full fences in the place of a light and a
-//! heavy one it would pass what the real ones do not promise: a light fence against a light one, or against a
-//! plain full one. What does promise it, and no more: each thread has a place of its own, a light fence is a
-//! read-modify-write there, and a heavy fence one at every thread's place. Of two read-modify-writes at one
-//! place the later acquires what the earlier released, so the light fence comes before the heavy one, whose thread then
-//! sees what the other wrote, or after it, and then it is the other way round.
+//! Loom knows nothing that makes *other* threads execute a fence, and with two full fences in the
+//! place of a light and a heavy one it would pass what the real ones do not promise: a light fence
+//! against a light one, or against a plain full one. What does promise it, and no more: each thread
+//! has a place of its own, a light fence is a read-modify-write there, and a heavy fence one at
+//! every thread's place. Of two read-modify-writes at one place the later acquires what the earlier
+//! released, so the light fence comes before the heavy one, whose thread then sees what the other
+//! wrote, or after it, and then it is the other way round.
 
 use super::full;
 use crate::atomic::{AtomicU32, Ordering};
@@ -75,8 +76,8 @@ fn system() -> u32 {
 pub struct LightFences(());
 
 impl LightFences {
-    /// The first call must come before the second thread: whoever makes the places releases to all who use them, and
-    /// would order what nothing orders in truth.
+    /// The first call must come before the second thread: whoever makes the places releases to all
+    /// who use them, and would order what nothing orders in truth.
     pub fn prepare() {
         let _ = system();
     }
@@ -144,14 +145,15 @@ pub(super) fn heavy() {
 /// Whoever wants them may have them when the model says so.
 pub fn want_light_fences() {}
 
-/// From here on this execution of the model is on a system that knows no heavy fences. To be called first of all.
+/// From here on this execution of the model is on a system that knows no heavy fences. To be called
+/// first of all.
 pub fn without_light_fences() {
     // ORDERING: loom runs one thread at a time.
     PLACES.system.store(NEVER, Ordering::Relaxed);
 }
 
-/// From here on this execution of the model is on a system that changes its mind about heavy fences: now it
-/// is ready for them, or not yet. To be called first of all.
+/// From here on this execution of the model is on a system that changes its mind about heavy
+/// fences: now it is ready for them, or not yet. To be called first of all.
 pub fn changing_light_fences(ready: bool) {
     // ORDERING: loom runs one thread at a time.
     PLACES.system.store(CHANGES, Ordering::Relaxed);

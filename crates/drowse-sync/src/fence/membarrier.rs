@@ -1,21 +1,22 @@
 //! Linux: `membarrier` makes every running thread of the process execute a full fence.
 //!
-//! The system wants to be told of that in advance, and to be told is quick only while the process has one
-//! thread: otherwise it waits until each processor has been through its scheduler, about ten milliseconds.
-//! So a pool that starts in a process with other threads starts on full fences, and a thread of its
-//! own tells the system as soon as somebody would profit.
+//! The system wants to be told of that in advance, and to be told is quick only while the process
+//! has one thread: otherwise it waits until each processor has been through its scheduler, about
+//! ten milliseconds. So a pool that starts in a process with other threads starts on full fences,
+//! and a thread of its own tells the system as soon as somebody would profit.
 //!
 //! # When the system changes its mind
 //!
-//! A process that enters a sandbox after its pools have started may find `membarrier` refused. Then nobody
-//! is given light fences any more, and those who have them give them back at their next occasion. Until
-//! then a heavy fence waits for [`LONG_ENOUGH`]. What a light fence may delay is a store that sits in
-//! the store buffer of the processor that its thread runs on. On x86 every interrupt empties that buffer,
-//! and a processor that runs a thread is interrupted by its timer at least a hundred times a second. Other
-//! architectures promise no such thing in writing, but no machine is known that keeps a store for longer
-//! than some microseconds (Morrison and Afek, *Temporally Bounding TSO*, build on the same fact).
-//! Other ways were considered: `mprotect` interrupts no other processor on ARM, nor on an x86 that
-//! broadcasts such changes; a signal to each thread needs a handler of ours in a process that is not.
+//! A process that enters a sandbox after its pools have started may find `membarrier` refused. Then
+//! nobody is given light fences any more, and those who have them give them back at their next
+//! occasion. Until then a heavy fence waits for [`LONG_ENOUGH`]. What a light fence may delay is a
+//! store that sits in the store buffer of the processor that its thread runs on. On x86 every
+//! interrupt empties that buffer, and a processor that runs a thread is interrupted by its timer at
+//! least a hundred times a second. Other architectures promise no such thing in writing, but no
+//! machine is known that keeps a store for longer than some microseconds (Morrison and Afek,
+//! *Temporally Bounding TSO*, build on the same fact). Other ways were considered: `mprotect`
+//! interrupts no other processor on ARM, nor on an x86 that broadcasts such changes; a signal to
+//! each thread needs a handler of ours in a process that is not.
 
 use super::full;
 use crate::{hint, say};
@@ -77,13 +78,14 @@ static UNSAID: AtomicI32 = AtomicI32::new(0);
 const LONG_ENOUGH: Duration = Duration::from_millis(20);
 
 fn state() -> u32 {
-    // ORDERING: acquire pairs with the release in `tell_system`, for what the system did by then. That a
-    // heavy fence does not miss the news is the business of the fences: see "Who may use a light fence".
+    // ORDERING: acquire pairs with the release in `tell_system`, for what the system did by then.
+    // That a heavy fence does not miss the news is the business of the fences: see "Who may use a
+    // light fence".
     STATE.load(Ordering::Acquire)
 }
 
-/// Leave to use [light fences](super::light_fence), for the thread that got it: instead of a full fence, where the other side of a
-/// handshake has a [heavy fence](super::heavy_fence).
+/// Leave to use [light fences](super::light_fence), for the thread that got it: instead of a full
+/// fence, where the other side of a handshake has a [heavy fence](super::heavy_fence).
 #[derive(Debug)]
 pub struct LightFences {
     on_this_thread: PhantomData<*mut ()>,
@@ -106,8 +108,8 @@ impl LightFences {
         Self::get()
     }
 
-    /// If they are to be had at this moment. To be asked where nobody waits for the caller: if the system has changed its
-    /// mind, whoever hears of it first tells people.
+    /// If they are to be had at this moment. To be asked where nobody waits for the caller: if the
+    /// system has changed its mind, whoever hears of it first tells people.
     pub fn get() -> Option<Self> {
         match state() {
             READY => {}
@@ -117,8 +119,8 @@ impl LightFences {
             }
             _ => return None,
         }
-        // ORDERING: relaxed; ordered by the fence, as is the look at the state above. Whoever executes its full
-        // fence after ours sees both; whoever did before is seen by us.
+        // ORDERING: relaxed; ordered by the fence, as is the look at the state above. Whoever
+        // executes its full fence after ours sees both; whoever did before is seen by us.
         watch_forks();
         let counted = MINE.try_with(|mine| {
             mine.0.set(mine.0.get() + 1);
@@ -129,7 +131,8 @@ impl LightFences {
         counted.ok().map(|()| Self { on_this_thread: PhantomData })
     }
 
-    /// Whether the system refuses heavy fences now: then these should be dropped soon. As for [`get`](Self::get).
+    /// Whether the system refuses heavy fences now: then these should be dropped soon. As for
+    /// [`get`](Self::get).
     #[cold]
     pub fn are_due_back(&self) -> bool {
         let refused = state() == REFUSED;
@@ -156,8 +159,8 @@ fn tell_people() {
 
 impl Drop for LightFences {
     fn drop(&mut self) {
-        // ORDERING: release pairs with the acquire in `heavy_fence`: who finds no users left sees what they
-        // wrote. What they write from now on is followed by full fences.
+        // ORDERING: release pairs with the acquire in `heavy_fence`: who finds no users left sees
+        // what they wrote. What they write from now on is followed by full fences.
         let give_back = |mine: &Mine| {
             mine.0.set(mine.0.get() - 1);
             USERS.fetch_sub(1, Ordering::Release);
@@ -176,7 +179,8 @@ pub(super) fn light() {
 #[cold]
 pub(super) fn heavy() {
     full();
-    // ORDERING: acquire pairs with the release of those who gave theirs back; after the full fence, see the module.
+    // ORDERING: acquire pairs with the release of those who gave theirs back; after the full fence,
+    // see the module.
     if USERS.load(Ordering::Acquire) > mine() {
         if state() == REFUSED { wait_it_out() } else { fence_everyone() }
     }
@@ -212,8 +216,8 @@ fn wait_it_out() {
         let never_changes = AtomicU32::new(0);
         // Less than a second, so it fits whatever the fields' types are.
         let timeout = libc::timespec { tv_sec: 0, tv_nsec: left.subsec_nanos() as _ };
-        // SAFETY: the word and the time-out live as long as the call, which reads them. If it ends early, or is refused,
-        // the loop looks at the clock.
+        // SAFETY: the word and the time-out live as long as the call, which reads them. If it ends
+        // early, or is refused, the loop looks at the clock.
         unsafe {
             libc::syscall(
                 libc::SYS_futex,
@@ -263,7 +267,8 @@ fn watch_forks() {
     ONCE.call_once(|| _ = unsafe { libc::pthread_atfork(None, None, Some(after_fork)) });
 }
 
-/// In a forked child: the other threads are gone, and with them what they used and what they were at.
+/// In a forked child: the other threads are gone, and with them what they used and what they were
+/// at.
 extern "C" fn after_fork() {
     // ORDERING: relaxed; there is one thread.
     USERS.store(mine(), Ordering::Relaxed);
@@ -278,13 +283,14 @@ fn tell_system(from: u32) {
     let _ = STATE.compare_exchange(from, to, Ordering::Release, Ordering::Relaxed);
 }
 
-/// Whether the process has no other thread, so that the system need not wait for any. False if it cannot be told
-/// cheaply: to look into `/proc` takes as long as to start a thread.
+/// Whether the process has no other thread, so that the system need not wait for any. False if it
+/// cannot be told cheaply: to look into `/proc` takes as long as to start a thread.
 fn is_only_thread() -> bool {
     #[cfg(all(target_env = "gnu", not(target_feature = "crt-static")))]
     {
-        // SAFETY: a name that ends in a null. What has this name, in a C library that has it, is a byte that is not
-        // zero as long as the process has had but one thread, and that lives as long as the process.
+        // SAFETY: a name that ends in a null. What has this name, in a C library that has it, is a
+        // byte that is not zero as long as the process has had but one thread, and that lives as
+        // long as the process.
         unsafe {
             let only = libc::dlsym(libc::RTLD_DEFAULT, c"__libc_single_threaded".as_ptr());
             !only.is_null() && only.cast::<u8>().read_volatile() != 0
