@@ -1,6 +1,9 @@
 //! Tests that need a process of their own: for its environment, or because it is to die.
 
+#![allow(unused_imports, unused_macros)] // not every test binary has children
+
 use super::limit;
+use std::any;
 use std::env;
 use std::ffi::OsStr;
 use std::io::Read;
@@ -21,8 +24,23 @@ pub(crate) struct Ended {
     pub(crate) stderr: String,
 }
 
-/// Runs `body` in a child process, this very test once more, with these environment variables and none of drowse's
-/// own. `test` is the test's name.
+/// The name of the test that this is written in, as the test runner knows it: with its modules.
+macro_rules! this_test {
+    () => {{
+        fn here() {}
+        $crate::common::child::name_around(here)
+    }};
+}
+pub(crate) use this_test;
+
+/// The name of the test that a function is declared in, or a closure of the test.
+pub(crate) fn name_around<F>(_here: F) -> &'static str {
+    let path = any::type_name::<F>().trim_end_matches("::here").trim_end_matches("::{{closure}}");
+    path.split_once("::").expect("the crate's name comes first").1
+}
+
+/// Runs `body` in a child process, this very test once more, with these environment variables and
+/// none of drowse's own. `test` is [`this_test!`].
 #[track_caller]
 pub(crate) fn in_child(test: &str, variables: &[(&str, &str)], body: impl FnOnce()) -> Ended {
     if env::var_os(ROLE).as_deref() == Some(OsStr::new(test)) {
