@@ -2,6 +2,9 @@
 //!
 //! `cargo run --release --example word_count`
 
+#[macro_use]
+mod say;
+
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
@@ -39,7 +42,7 @@ fn main() {
     let mut by_count: Vec<_> = total.into_iter().collect();
     by_count.sort_by_key(|(_, count)| std::cmp::Reverse(*count)); // stable: words stay in order
     for (word, count) in by_count.iter().take(5) {
-        println!("{count:>3}  {word}");
+        say!("{count:>3}  {word}");
     }
 }
 

@@ -36,6 +36,24 @@ pub trait Fork {
         RB: Send;
 }
 
+/// Implements [`Fork`] for a type by the body of its `join`: the bounds are the trait's, said here for
+/// all contenders.
+macro_rules! fork {
+    ($(#[$attribute:meta])* fn join($self:ident: $fork:ty, $a:ident, $b:ident) $body:block) => {
+        impl $crate::contender::Fork for $fork {
+            $(#[$attribute])*
+            fn join<A, B, RA, RB>(&mut $self, $a: A, $b: B) -> (RA, RB)
+            where
+                A: FnOnce(&mut Self) -> RA + Send,
+                B: FnOnce(&mut Self) -> RB + Send,
+                RA: Send,
+                RB: Send,
+            $body
+        }
+    };
+}
+use fork;
+
 /// A job that nobody waits for.
 pub type Job = Box<dyn FnOnce() + Send>;
 
