@@ -7,7 +7,8 @@ use drowse_lab::report;
 use drowse_lab::schema::{Figures, Outcome, Results, Span};
 use std::path::PathBuf;
 
-/// Writes the page and the results to the directory for tests, where the browser check can find them.
+/// Writes the page and the results to the directory for tests, where the browser check can find
+/// them.
 #[test]
 fn pages_are_written_for_the_browser() {
     let results = fixtures::results();

@@ -1,5 +1,5 @@
-//! Sorts some millions of numbers with one worker and with all of them, checks the result, and says how much
-//! faster the latter was.
+//! Sorts some millions of numbers with one worker and with all of them, checks the result, and says
+//! how much faster the latter was.
 //!
 //! `cargo run --release --example quicksort [-- <how many numbers>]`
 
@@ -66,7 +66,7 @@ fn quicksort<T: Ord + Copy + Send>(items: &mut [T]) {
     drowse::join(|| quicksort(low), || quicksort(&mut high[1..]));
 }
 
-/// Moves what is less than a pivot before it, and returns where the pivot has come to be.
+/// Moves what is less than a pivot before it, and returns where the pivot is now.
 fn partition<T: Ord + Copy>(items: &mut [T]) -> usize {
     let last = items.len() - 1;
     items.swap(median_of_three(items), last);

@@ -1,4 +1,5 @@
-//! A scope with borrowed data: counts the words of a text, one job a paragraph, without copying any of it.
+//! A scope with borrowed data: counts the words of a text, one job per paragraph, without copying
+//! any of it.
 //!
 //! `cargo run --release --example word_count`
 
@@ -27,7 +28,7 @@ fn main() {
         for paragraph in &paragraphs {
             let total = &total;
             s.spawn(move |_| {
-                // Count first, and lock for as short a time as can be.
+                // Count first, and hold the lock only briefly.
                 let counts = count(paragraph);
                 let mut total = total.lock().unwrap();
                 for (word, count) in counts {

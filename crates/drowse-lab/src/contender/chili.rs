@@ -21,8 +21,9 @@ impl ChiliFork {
 fork! {
     #[inline(always)]
     fn join(self: ChiliFork, a, b) {
-        // SAFETY: made by `within` from a scope that is borrowed until the closure has returned that we are called from, and
-        // that nobody else uses meanwhile. What its lifetime says does not matter to `join`.
+        // SAFETY: made by `within` from a scope that is borrowed until the closure that calls us
+        // has returned, and that nobody else uses until then. What its lifetime says does not
+        // matter to `join`.
         let scope = unsafe { &mut *self.0 };
         scope.join(|scope| Self::within(scope, a), |scope| Self::within(scope, b))
     }

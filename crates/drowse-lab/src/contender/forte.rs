@@ -25,7 +25,8 @@ impl ForteFork {
 fork! {
     #[inline(always)]
     fn join(self: ForteFork, a, b) {
-        // SAFETY: made by `within` from a worker that is borrowed until the closure has returned that we are called from.
+        // SAFETY: made by `within` from a worker that is borrowed until the closure that calls us
+        // has returned.
         let worker = unsafe { &*self.0 };
         worker.join(|worker| Self::within(worker, a), |worker| Self::within(worker, b))
     }

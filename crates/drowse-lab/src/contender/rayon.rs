@@ -3,7 +3,8 @@
 use super::{Job, Pool, Reason, fork};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// A pool of rayon's; `DROWSE` says whether its core is drowse. A program has the one or the other: see [`runner::external`].
+/// A pool of rayon's; `DROWSE` says whether its core is drowse. A program has the one or the other:
+/// see [`runner::external`].
 ///
 /// [`runner::external`]: crate::runner::external
 #[derive(Debug)]
@@ -26,7 +27,8 @@ fork! {
     }
 }
 
-/// Whether the threads of this pool are drowse's. Not taken from how the program was built: it is asked on one of them.
+/// Whether the threads of this pool are drowse's. Not taken from how the program was built: it is
+/// asked on one of them.
 fn is_drowse(pool: &ThreadPool) -> bool {
     pool.install(drowse::current_thread_index).is_some()
 }

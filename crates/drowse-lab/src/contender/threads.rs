@@ -1,4 +1,4 @@
-//! A thread a fork: what the standard library has.
+//! A thread per fork: what the standard library has.
 
 use super::{Job, Pool, Reason, fork};
 use std::thread;

@@ -7,8 +7,8 @@ use crate::stats::{figure, range_beside, ratio};
 use std::fmt::Write as _;
 
 /// A block for each workload, for a terminal of 80 columns: a row for each contender and number of
-/// threads. Those without figures are named in a line, with a mark for the reason, and each reason is
-/// given once, at the end. What nobody has run is named in a line.
+/// threads. Those without figures are named in a line, with a mark for the reason, and each reason
+/// is given once, at the end. What nobody has run is named in a line.
 #[must_use]
 pub fn table(results: &Results) -> String {
     let view = View::of(results);

@@ -14,7 +14,8 @@ use std::thread;
 /// Tells a process that it is the child, and for which test.
 const ROLE: &str = "DROWSE_TEST_CHILD";
 
-/// How a child exits that has run its body to the end. Not 0, which is also how one exits that found no such test.
+/// How a child exits that has run its body to the end. Not 0, which is also how one exits that
+/// found no such test.
 const DONE: i32 = 42;
 
 /// How a child ended, and what it said.
@@ -89,7 +90,7 @@ impl Ended {
     }
 }
 
-/// Waits for the child, but not for ever.
+/// Waits for the child, but not forever.
 #[track_caller]
 fn finish(test: &str, mut child: Child) -> Ended {
     let (said, heard) = mpsc::channel();

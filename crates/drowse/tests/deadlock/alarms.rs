@@ -1,5 +1,5 @@
-//! The deadlock handler: it is called when no worker can go on, it is told who is blocked and where, and it is not called
-//! otherwise.
+//! The deadlock handler: it is called when no worker can go on, it is told who is blocked and
+//! where, and it is not called otherwise.
 
 use crate::common::deadlocks::{
     Stuck, block, blocked, one_rescues_the_other, rescue, spawn_calmly, with_alarm,
@@ -19,8 +19,9 @@ fn pool(protocol: SleepProtocol, width: usize) -> (ThreadPool, Receiver<Deadlock
     with_alarm(builder(protocol, width))
 }
 
-/// So many tasks, each of which spawns a child and waits for it. As many of them as there are workers begin before the first
-/// child is there, so no worker is left for the children. A thread outside answers in their place.
+/// So many tasks, each of which spawns a child and waits for it. As many of them as there are
+/// workers begin before the first child is there, so no worker is left for the children. A thread
+/// outside answers in their place.
 fn children_by_channel(protocol: SleepProtocol, width: usize, tasks: usize) {
     let (pool, alarms) = pool(protocol, width);
     let (stuck, all_stuck) = mpsc::channel();
@@ -169,7 +170,7 @@ fn there_are_no_false_alarms() {
     });
 }
 
-/// A mark on another worker's behalf would be wrong; one of no worker's is none.
+/// A mark on another worker's behalf would be wrong; one made outside any worker is not a mark.
 fn marked_in_vain() -> Option<Blocked> {
     std::thread::spawn(mark_blocked).join().ok()
 }
@@ -235,8 +236,9 @@ fn who_waits_for_another_pool_is_not_blocked() {
     });
 }
 
-/// A thread outside may wake several workers. The first one awake pushes a job and blocks, perhaps before the second one is woken;
-/// but there is a job, and somebody is about to be woken who will run it.
+/// A thread outside may wake several workers. The first one awake pushes a job and blocks, perhaps
+/// before the second one is woken; but there is a job, and somebody is about to be woken who will
+/// run it.
 #[test]
 fn no_alarm_while_there_is_a_job_and_somebody_is_being_woken() {
     watchdog(|| {

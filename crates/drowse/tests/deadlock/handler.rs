@@ -1,4 +1,5 @@
-//! What a deadlock handler may do, and what it must not: then it gets a panic that says so, and the pool lives on.
+//! What a deadlock handler may do, and what it must not: then it gets a panic that says so, and the
+//! pool lives on.
 
 use crate::common::deadlocks::{Stuck, block, rescue, spawn_calmly};
 use crate::common::{self, assert_works, sleeping, until, until_all_sleep, watchdog};
@@ -68,7 +69,7 @@ fn it_must_not_mark() {
     });
 }
 
-/// The mark is gone nevertheless, so the worker does not count as blocked ever after.
+/// The mark is gone nevertheless, so the worker does not count as blocked from then on.
 #[test]
 fn it_must_not_unmark() {
     watchdog(|| {
@@ -95,7 +96,8 @@ fn it_must_not_unmark() {
     });
 }
 
-/// Those who wait for the pool, and so would wait for themselves. None leaves a job behind that is gone.
+/// Those who wait for the pool, and so would wait for themselves. None leaves a job behind that is
+/// gone.
 #[test]
 fn it_must_not_wait_for_its_pool() {
     type Way = fn(&ThreadPool, &str);
@@ -128,7 +130,8 @@ fn it_must_not_wait_for_its_pool() {
     });
 }
 
-/// What it spawns is run by one that slept, or by the very one that was about to sleep; else when there is somebody again.
+/// What it spawns is run by one that slept, or by the very one that was about to sleep; else when
+/// there is somebody again.
 #[test]
 fn it_may_spawn_into_its_pool() {
     watchdog(|| {
@@ -154,7 +157,8 @@ fn it_may_spawn_into_its_pool() {
     });
 }
 
-/// A worker blocks, and the last of the others is about to sleep, or sleeps. It is woken to the rescue.
+/// A worker blocks, and the last of the others is about to sleep, or sleeps. It is woken to the
+/// rescue.
 #[test]
 fn it_may_have_its_pool_break_the_deadlock() {
     watchdog(|| {
@@ -179,7 +183,8 @@ fn it_may_have_its_pool_break_the_deadlock() {
     });
 }
 
-/// Whom it would wait for may need its own pool: to wake one of its workers with a result, say.
+/// The worker it would wait for may need its own pool: to wake one of its workers with a result,
+/// say.
 #[test]
 fn it_must_not_wait_for_another_pool() {
     watchdog(|| {
@@ -216,7 +221,8 @@ fn it_may_spawn_into_a_pool_without_a_handler() {
     });
 }
 
-/// Two handlers that gave each other's pools work would each wait for the lock that the other one holds.
+/// Two handlers that gave each other's pools work would each wait for the lock that the other one
+/// holds.
 #[test]
 fn it_must_not_give_work_to_another_pool_with_a_handler() {
     watchdog(|| {
@@ -234,7 +240,7 @@ fn it_must_not_give_work_to_another_pool_with_a_handler() {
     });
 }
 
-/// The thread is a worker, though it does not look like one meanwhile.
+/// The thread is a worker, though it does not look like one during the call.
 #[test]
 fn it_cannot_become_another_worker() {
     watchdog(|| {

@@ -22,7 +22,7 @@ fn outside_a_pool_a_mark_is_harmless() {
         assert!(format!("{mark:?}").contains("worker: None"), "{mark:?}");
         mark_unblocked(mark);
         for protocol in SleepProtocol::ALL {
-            // Of a thread that blocks for the pool, but is none of its workers.
+            // Of a thread that blocks for the pool, but is not one of its workers.
             let (pool, alarms) = pool(protocol, 2);
             let mark = mark_blocked();
             assert_works(&pool);
@@ -58,7 +58,8 @@ fn marks_may_be_nested() {
                 let outer = mark_blocked();
                 let inner = mark_blocked();
                 let line = line!() - 1;
-                // The worker was marked twice, and no other is active: each time an alarm, the second with the latest place.
+                // The worker was marked twice, and no other is active: each time an alarm, the
+                // second with the latest place.
                 assert_eq!(blocked(&next_alarm()), (vec![0], vec![line - 1]));
                 assert_eq!(blocked(&next_alarm()), (vec![0], vec![line]));
                 drop(outer);
@@ -87,7 +88,7 @@ fn a_mark_may_be_dropped_anywhere_and_late() {
                 pool.install(move || drop(other));
                 until_all_sleep(&pool);
             }
-            // While marks were about, the one worker was blocked as often as the others slept.
+            // While there were marks, the one worker was blocked as often as the others slept.
             assert!(alarms.try_iter().all(|alarm| alarm.blocked.len() == 1));
             assert_works(&pool);
             until_all_sleep(&pool);
@@ -159,7 +160,8 @@ fn a_mark_survives_a_panic_of_its_worker() {
     });
 }
 
-/// A worker that was marked twice and unmarked once is blocked at the place of the mark that is left.
+/// A worker that was marked twice and unmarked once is blocked at the place of the mark that is
+/// left.
 #[test]
 fn the_place_is_that_of_a_mark_that_lives() {
     watchdog(|| {

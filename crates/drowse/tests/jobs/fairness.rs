@@ -74,7 +74,7 @@ fn a_broadcast_is_served_though_a_join_never_gets_to_its_second_half() {
                 started.send(()).unwrap();
             }
         };
-        // The first half leaves a job on top of the second that comes back for ever.
+        // The first half leaves a job on top of the second that comes back forever.
         pool.spawn(move || _ = drowse::join(first, || ()));
         starts.recv().unwrap();
         pool.broadcast(|_| stop.store(true, Ordering::Release));

@@ -1,4 +1,5 @@
-//! `spawn` and `spawn_fifo`: run some time, in the right pool, in the right order, also if the pool is dropped.
+//! `spawn` and `spawn_fifo`: run some time, in the right pool, in the right order, also if the pool
+//! is dropped.
 
 use crate::common::{occupy, pool, watchdog};
 use drowse::{ThreadPool, ThreadPoolBuilder};

@@ -1,4 +1,5 @@
-//! `join_context`: a half is told that it migrated when, and only when, it runs on another thread than the caller.
+//! `join_context`: a half is told that it migrated when, and only when, it runs on another thread
+//! than the caller.
 
 use crate::common::{pool, watchdog};
 use drowse::FnContext;

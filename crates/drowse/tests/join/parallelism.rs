@@ -1,4 +1,5 @@
-//! What may run in parallel does: halves and jobs that wait for each other all get a worker. No clock is needed to tell.
+//! What may run in parallel does: halves and jobs that wait for each other all get a worker. No
+//! clock is needed to tell.
 
 use crate::common::{pool, until_all_sleep, watchdog};
 use drowse::ThreadPool;

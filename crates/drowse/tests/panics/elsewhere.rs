@@ -64,7 +64,8 @@ fn of_an_install_in_another_pool_and_back() {
 #[test]
 fn of_a_job_that_a_waiting_worker_ran_it_does_not_hear() {
     watchdog(|| {
-        // While it waits for the other pool, the worker runs a job that panics, for which another waits.
+        // While it waits for the other pool, the worker runs a job that panics, for which another
+        // waits.
         let (home, away) = (pool(1), pool(1));
         let payload = home.install(|| away.install(|| caught::<Oops, _>(|| home.install(|| oops(1)))));
         assert_eq!(payload, Oops(1));

@@ -1,4 +1,5 @@
-//! Panics in the halves of a join: the payload arrives, the other half has ended, the pool lives on.
+//! Panics in the halves of a join: the payload arrives, the other half has ended, the pool lives
+//! on.
 
 use crate::common::{assert_works, caught, pool, watchdog};
 use std::panic::{self, panic_any, resume_unwind};

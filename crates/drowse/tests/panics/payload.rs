@@ -1,5 +1,5 @@
-//! Payloads and results whose drop panics: they open no way out of a scope whose jobs still run, and take no other panic's
-//! place.
+//! Payloads and results whose drop panics: they open no way out of a scope whose jobs still run,
+//! and take no other panic's place.
 
 use crate::common::{self, caught, until, watchdog};
 use std::panic::{self, AssertUnwindSafe};

@@ -18,8 +18,8 @@ fn oops(number: usize) {
     resume_unwind(Box::new(Oops(number)));
 }
 
-/// The same tests for each kind of scope: its name, how it spawns, and which of a lone worker's ten jobs
-/// comes first.
+/// The same tests for each kind of scope: its name, how it spawns, and which of a lone worker's ten
+/// jobs comes first.
 macro_rules! suite {
     ($($kind:ident $spawn:ident $first:literal;)+) => {$(
         mod $kind {

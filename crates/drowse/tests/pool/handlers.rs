@@ -1,4 +1,4 @@
-//! Start and exit handlers: once a worker, on the worker, first and last.
+//! Start and exit handlers: once per worker, on the worker, first and last.
 
 use crate::common::ledger::Ledger;
 use crate::common::{assert_works, pool, until, watchdog};

@@ -1,4 +1,4 @@
-//! What is counted only ever grows, whoever looks, and whenever.
+//! Counts only ever grow, no matter who looks, and when.
 
 use crate::common::{pool, watchdog};
 use drowse::{Metrics, Reason, WorkerMetrics};

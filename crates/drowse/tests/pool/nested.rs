@@ -1,4 +1,4 @@
-//! Pools that call each other: whoever waits in another pool goes on helping its own.
+//! Pools that call each other: a worker that waits in another pool goes on helping its own.
 
 use crate::common::{assert_works, fib, pool, until_all_sleep, watchdog};
 use drowse::{ThreadPool, current_num_threads};
@@ -93,7 +93,7 @@ fn a_worker_that_waits_elsewhere_runs_what_comes_to_its_own_pool() {
     watchdog(|| {
         let (home, away) = (pool(1), pool(1));
         let (sender, receiver) = mpsc::channel();
-        // The one at home waits for the one away, who waits for a job at home.
+        // The one at home waits for the one away, which waits for a job at home.
         let answer = home.install(|| {
             drowse::spawn(move || sender.send(current_num_threads()).unwrap());
             away.install(move || receiver.recv().unwrap())
@@ -199,7 +199,7 @@ fn a_pool_may_end_as_soon_as_its_last_job_is_back_from_another() {
         for i in 0..500 {
             let (home, away, sender) = (pool(1), std::sync::Arc::clone(&away), sender.clone());
             home.spawn(move || sender.send(away.install(move || i)).unwrap());
-            // Whoever sets the latch of the waiting worker must not need its pool any more.
+            // The one that sets the latch of the waiting worker must not need its pool any more.
         }
         drop(sender);
         assert_eq!(receiver.iter().sum::<i32>(), 124_750);

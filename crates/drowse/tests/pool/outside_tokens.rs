@@ -1,5 +1,5 @@
-//! A thread outside that waits for a pool gives up its token meanwhile, however it waits. If it had the only one, nobody could run
-//! what it waits for.
+//! A thread outside that waits for a pool gives up its token while it waits, however it waits. If
+//! it had the only one, nobody could run what it waits for.
 
 use crate::common::{self, until_all_sleep, watchdog};
 use drowse::{SleepProtocol, ThreadPool, ThreadPoolBuilder};
@@ -41,7 +41,8 @@ fn a_scope_in_place_gives_it_up() {
     watchdog(|| assert_eq!(released_by(|pool| pool.in_place_scope(|s| s.spawn(|_| ()))), 1));
 }
 
-/// A worker that calls them is about to sleep, or has just been woken. What they spawn goes the way of all jobs from outside.
+/// A worker that calls them is about to sleep, or has just been woken. What they spawn goes the way
+/// of all jobs from outside.
 #[test]
 fn handlers_may_spawn() {
     watchdog(|| {

@@ -131,7 +131,8 @@ fn threads_may_come_later() {
     });
 }
 
-/// Starts threads, but refuses one of them. Returns the error of the build and the threads that were started.
+/// Starts threads, but refuses one of them. Returns the error of the build and the threads that
+/// were started.
 fn refuse(index: usize, use_current_thread: bool) -> (drowse::ThreadPoolBuildError, Vec<JoinHandle<()>>) {
     let mut threads = Vec::new();
     let builder = ThreadPoolBuilder::new().num_threads(4);

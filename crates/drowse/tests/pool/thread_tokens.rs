@@ -1,5 +1,5 @@
-//! The handlers that are called before a thread runs in a pool and before it blocks there: taken together they count who runs, and
-//! can limit it.
+//! The handlers that are called before a thread runs in a pool and before it blocks there: taken
+//! together they count who runs, and can limit it.
 
 use crate::common::child::{in_child, this_test};
 use crate::common::{self, assert_works, fib, until_all_sleep, watchdog};
@@ -59,7 +59,8 @@ impl Tokens {
         result
     }
 
-    /// A pool whose threads need a token to run; and somebody who hears when the last of them has ended.
+    /// A pool whose threads need a token to run; and somebody who hears when the last of them has
+    /// ended.
     fn pool(self: &Arc<Self>, protocol: SleepProtocol, width: usize) -> (ThreadPool, Receiver<()>) {
         let (acquire, release, (alive, end)) = (Arc::clone(self), Arc::clone(self), mpsc::channel::<()>());
         let builder = ThreadPoolBuilder::new()
@@ -73,7 +74,7 @@ impl Tokens {
         (builder.build().unwrap(), end)
     }
 
-    /// Ends a pool. This thread has no token meanwhile: the workers need one to leave.
+    /// Ends a pool. This thread has no token during that: the workers need one to leave.
     #[track_caller]
     fn end(&self, pool: ThreadPool, end: &Receiver<()>) {
         drop(pool);
@@ -163,7 +164,7 @@ fn a_pool_that_sleeps_has_none() {
 fn a_thread_outside_gives_up_its_own_while_it_waits() {
     watchdog(|| {
         for protocol in SleepProtocol::ALL {
-            // The only one there is. Whoever runs has it.
+            // The only one there is: the thread that runs has it.
             let tokens = Tokens::new(1);
             let (pool, end) = tokens.pool(protocol, 4);
             for round in 0..200 {

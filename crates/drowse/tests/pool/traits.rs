@@ -8,7 +8,7 @@ use std::panic::{self, RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 use std::thread;
 
-/// The name of a type that can all of that.
+/// The name of a type that can do all of that.
 fn shared<T: Send + Sync + Debug>() -> &'static str {
     std::any::type_name::<T>()
 }

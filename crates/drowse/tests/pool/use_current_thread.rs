@@ -201,7 +201,8 @@ fn several_threads_may_each_be_adopted_by_a_pool() {
             thread::spawn(move || {
                 let pool = adopted(2);
                 sender.send((pool.install(|| fib(10)), drowse::current_num_threads())).unwrap();
-                // What it keeps of the pool it keeps as long as it lives: it does not end before the process.
+                // What it keeps of the pool it keeps as long as it lives: it does not end before
+                // the process.
                 loop {
                     thread::park();
                 }
@@ -211,7 +212,8 @@ fn several_threads_may_each_be_adopted_by_a_pool() {
     });
 }
 
-/// Builds a pool that has these handlers, in which building a pool of the current thread is tried; and what came of it.
+/// Builds a pool that has these handlers, in which building a pool of the current thread is tried;
+/// and what came of it.
 fn tried_in(set: impl FnOnce(ThreadPoolBuilder, Box<dyn Fn() + Send + Sync>) -> ThreadPoolBuilder) {
     let (told, hear) = std::sync::mpsc::channel();
     let told = std::sync::Mutex::new(told);

@@ -1,6 +1,8 @@
-//! Nobody reads the standard error, or it is full: what drowse has to say is lost, and nothing else.
+//! Nobody reads the standard error, or it is full: what drowse has to say is lost, and nothing
+//! else.
 //!
-//! Each test is a process of its own, with a pipe that nobody reads, or a full device, as its standard error.
+//! Each test is a process of its own, with a pipe that nobody reads, or a full device, as its
+//! standard error.
 #![cfg(target_os = "linux")]
 
 use crate::common::child::{Ended, in_child, this_test};

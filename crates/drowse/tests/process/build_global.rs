@@ -1,4 +1,5 @@
-//! `build_global`: the global pool as the program wants it, once. Each test is a process of its own.
+//! `build_global`: the global pool as the program wants it, once. Each test is a process of its
+//! own.
 
 use crate::common::child::{in_child, this_test};
 use crate::common::fib;

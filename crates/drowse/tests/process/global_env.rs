@@ -1,4 +1,5 @@
-//! The global pool that starts by itself, and `DROWSE_NUM_THREADS`. Each test is a process of its own.
+//! The global pool that starts by itself, and `DROWSE_NUM_THREADS`. Each test is a process of its
+//! own.
 
 use crate::common::child::{Ended, in_child, this_test};
 use crate::common::fib;
@@ -11,7 +12,8 @@ fn cores() -> usize {
     thread::available_parallelism().map_or(1, |cores| cores.get())
 }
 
-/// Uses the global pool, from several threads at once, as its first use; and pools that leave their width open.
+/// Uses the global pool, from several threads at once, as its first use; and pools that leave their
+/// width open.
 #[track_caller]
 fn use_pools(width: usize) {
     thread::scope(|threads| {

@@ -1,4 +1,5 @@
-//! The system's heavy fences come late, or go: pools work before, meanwhile and after. Each test is a process of its own.
+//! The system's heavy fences come late, or go: pools work before, during and after. Each test is a
+//! process of its own.
 #![cfg(target_os = "linux")]
 
 use crate::common::child::{Ended, in_child, this_test};
@@ -14,7 +15,8 @@ extern "C" fn count(_signal: libc::c_int) {
     TRAPPED.fetch_add(1, Ordering::Relaxed);
 }
 
-/// From now on calls of this kind are counted, for the whole process. (What they answer is not defined, and not an error.)
+/// From now on calls of this kind are counted, for the whole process. (What they answer is not
+/// defined, and not an error.)
 fn count_calls(call: libc::c_long) {
     // SAFETY: the handler does nothing but count.
     unsafe { libc::signal(libc::SIGSYS, count as *const () as libc::sighandler_t) };

@@ -1,5 +1,5 @@
-//! On a system that refuses `membarrier`, as some sandboxes do, the slow paths do what the fast ones cannot.
-//! In a process of its own.
+//! On a system that refuses `membarrier`, as some sandboxes do, the slow paths do what the fast
+//! ones cannot. In a process of its own.
 #![cfg(target_os = "linux")]
 
 use crate::common::child::{in_child, this_test};
@@ -26,7 +26,8 @@ fn works_without() {
             assert_eq!(count.into_inner(), 10_000);
         }
 
-        // Halves that wait for each other: a job that was pushed must be seen by a worker about to sleep.
+        // Halves that wait for each other: a job that was pushed must be seen by a worker about to
+        // sleep.
         let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
         for _ in 0..2_000 {
             mutual_wait(&pool);

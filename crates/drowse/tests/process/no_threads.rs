@@ -1,4 +1,5 @@
-//! Where no thread can be started: the caller does the work, and a line on the standard error says so.
+//! Where no thread can be started: the caller does the work, and a line on the standard error says
+//! so.
 #![cfg(all(target_os = "linux", target_pointer_width = "64"))]
 
 use crate::common::child::{Ended, in_child, this_test};

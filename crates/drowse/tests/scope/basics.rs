@@ -1,4 +1,5 @@
-//! What the four kinds of scope have in common: they run what is spawned into them, and wait for it.
+//! What the four kinds of scope have in common: they run what is spawned into them, and wait for
+//! it.
 
 use crate::common::{fib, pool, watchdog};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,11 +1,13 @@
-//! What a scope's jobs capture is gone when the scope returns: they may borrow, and a drop may look at what they borrow.
+//! What a scope's jobs capture is gone when the scope returns: they may borrow, and a drop may look
+//! at what they borrow.
 
 use crate::common::{pool, watchdog};
 use std::hint;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Borrows a counter of those alive, and takes its time to go: a scope that does not wait for it will be seen.
+/// Borrows a counter of those alive, and takes its time to go: a scope that does not wait for it
+/// will be seen.
 struct Guard<'a>(&'a AtomicUsize);
 
 impl<'a> Guard<'a> {

@@ -95,7 +95,8 @@ fn a_worker_that_waits_for_a_scope_in_another_pool_helps_its_own() {
         let (sender, receiver) = mpsc::channel();
         home.install(|| {
             away.in_place_scope(|s| {
-                // The one worker at home is here, and waits for this job, which waits for one at home.
+                // The one worker at home is here, and waits for this job, which waits for one at
+                // home.
                 s.spawn(move |_| receiver.recv().unwrap());
                 drowse::spawn(move || sender.send(()).unwrap());
             });

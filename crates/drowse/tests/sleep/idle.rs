@@ -125,7 +125,8 @@ fn a_worker_that_waits_for_another_pool() {
         let ((home, home_tasks), (away, away_tasks)) = (named("home-", 4), named("away-", 4));
         home.install(|| {
             away.install(|| {
-                // Everyone at home sleeps, also the one who waits for this; away, everyone but this one.
+                // Everyone at home sleeps, including the one that waits for this; away, everyone
+                // but this one.
                 until("the others sleep", || sleeping(&home) == 4 && sleeping(&away) == 3);
                 let others = || home_tasks.iter().chain(&away_tasks);
                 until("the system sees them sleep too", || {

@@ -11,7 +11,8 @@ fn pool(threads: usize) -> ThreadPool {
     ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool")
 }
 
-/// Pushes two jobs, and waits for the second, which is therefore for others to run: the first answers whoever asked for one.
+/// Pushes two jobs, and waits for the second, which is therefore for others to run: the first
+/// answers anyone who asked for one.
 fn wait_for_a_private_job() {
     let wait_for_the_other = || {
         let (sender, receiver) = mpsc::channel();
@@ -29,8 +30,8 @@ fn work() {
     }
 }
 
-/// Calls `f` on a worker while a thread outside sees to it that there is always a job in the injector: so many that it may pause for a
-/// tenth of a second.
+/// Calls `f` on a worker while a thread outside sees to it that there is always a job in the
+/// injector: so many that it may pause for a tenth of a second.
 fn in_a_flood(pool: &ThreadPool, f: impl FnOnce() + Send) {
     const WAITING: usize = 5_000;
     let over = AtomicBool::new(false);
@@ -128,7 +129,8 @@ fn a_worker_that_pushes_without_end_does_not_keep_a_job_from_outside_waiting() {
         let (pool, books) = (pool(3), Books::default());
         let (sender, receiver) = mpsc::channel();
         pool.in_place_scope(|s| {
-            // One pushes, one waits for what we inject, and one takes what is pushed: it must look our way now and then.
+            // One pushes, one waits for what we inject, and one takes what is pushed: it must look
+            // our way now and then.
             beside_a_pusher(s, &books, move || assert_eq!(receiver.recv(), Ok(42)));
             books.until(|| books.run.load(Ordering::Relaxed) > 2_000);
             pool.spawn(move || sender.send(42).unwrap());

@@ -1,6 +1,8 @@
-//! A worker that is woken by a working one is kept off that one's processor for the length of the wake, and not a moment longer.
+//! A worker that is woken by a working one is kept off that one's processor for the length of the
+//! wake, and not a moment longer.
 //!
-//! What a job sees of its thread's mask is what the user made it, on every path; and some workers are left alone.
+//! What a job sees of its thread's mask is what the user made it, on every path; and some workers
+//! are left alone.
 #![cfg(target_os = "linux")]
 
 use crate::common::child::{in_child, this_test};
@@ -40,7 +42,8 @@ fn set_mask(cpus: &Cpus) {
     }
 }
 
-/// Whether there is a choice at all. With one processor, nobody is steered, and that is tested below.
+/// Whether there is a choice at all. With one processor, nobody is steered, and that is tested
+/// below.
 fn several_cpus() -> bool {
     mask().len() > 1
 }
@@ -148,7 +151,7 @@ fn a_mask_of_the_users_own_is_kept() {
         if !several_cpus() {
             return;
         }
-        // As many as can be had, but not all, unless there are but two.
+        // As many as can be had, but not all, unless there are only two.
         let all = mask();
         let own: Cpus = all.iter().copied().take((all.len() - 1).max(2)).collect();
         let (theirs, expected) = (own.clone(), own);
@@ -322,7 +325,8 @@ fn a_child_that_was_forked_leaves_its_parents_workers_alone() {
         let pool = builder(2).thread_name(|index| format!("forked {index}")).build().unwrap();
         wake_from_within(&pool, 5, || ());
         until_all_sleep(&pool);
-        // The child runs on a thread of the pool, as far as it can tell, and wakes the other one, which it does not have.
+        // The child runs on a thread of the pool, as far as it can tell, and wakes the other one,
+        // which it does not have.
         let child = pool.install(|| {
             // SAFETY: the child calls nothing but drowse, whose locks nobody holds, and `_exit`.
             let child = unsafe { libc::fork() };

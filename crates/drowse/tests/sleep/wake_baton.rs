@@ -1,6 +1,7 @@
-//! A post counts on those who are searching. When one of them stops, and nobody else searches, it passes the baton: somebody is
-//! woken if there is work. All counts here are exact: a gate holds those who were woken, so that they neither find
-//! anything nor go back to sleep until the test says so.
+//! A post counts on those who are searching. When one of them stops, and nobody else searches, it
+//! passes the baton: somebody is woken if there is work. All counts here are exact: a gate holds
+//! those who were woken, so that they neither find anything nor go back to sleep until the test
+//! says so.
 
 use crate::common::books::{assert_wakes, at_rest, since};
 use crate::common::{until, watchdog};
@@ -46,7 +47,8 @@ fn gated(protocol: SleepProtocol) -> (Arc<ThreadPool>, Arc<Gate>) {
     (Arc::new(builder.acquire_thread_handler(move || at_gate.pass()).build().unwrap()), gate)
 }
 
-/// Three jobs from outside, posted before anybody who is woken can take one; and they all run at once.
+/// Three jobs from outside, posted before anybody who is woken can take one; and they all run at
+/// once.
 #[track_caller]
 fn three_jobs(protocol: SleepProtocol) -> Metrics {
     let ((pool, gate), (sender, done)) = (gated(protocol), mpsc::channel());
@@ -65,8 +67,8 @@ fn three_jobs(protocol: SleepProtocol) -> Metrics {
     since(&pool, &before)
 }
 
-/// The first job wakes one, who will search: enough, by the count, for the second and the third. But it finds one job only, and
-/// wakes the next as it stops searching, and that one the third.
+/// The first job wakes one, who will search: enough, by the count, for the second and the third.
+/// But it finds one job only, and wakes the next as it stops searching, and that one the third.
 #[test]
 fn where_one_is_counted_on_by_all_it_passes_the_baton() {
     watchdog(|| {
@@ -76,7 +78,8 @@ fn where_one_is_counted_on_by_all_it_passes_the_baton() {
     });
 }
 
-/// The second and the third see that there is a backlog, and wake one each. So there is no baton to pass.
+/// The second and the third see that there is a backlog, and wake one each. So there is no baton to
+/// pass.
 #[test]
 fn where_a_backlog_counts_each_job_wakes_its_own() {
     watchdog(|| assert_wakes(&three_jobs(SleepProtocol::Jec), &[(Reason::Job, 3)]));
@@ -88,8 +91,9 @@ fn where_everybody_is_woken_the_first_job_does_it() {
     watchdog(|| assert_wakes(&three_jobs(SleepProtocol::Sleepy), &[(Reason::Job, WIDTH as u64)]));
 }
 
-/// A joiner was woken because its latch is set, and has not noticed yet: it counts as one who searches. A job is posted,
-/// and nobody is woken for it. Then the joiner goes its way, and somebody else must be woken.
+/// A joiner was woken because its latch is set, and has not noticed yet: it counts as one who
+/// searches. A job is posted, and nobody is woken for it. Then the joiner goes its way, and
+/// somebody else must be woken.
 #[test]
 fn a_joiner_that_leaves_passes_the_baton() {
     watchdog(|| {
@@ -101,7 +105,7 @@ fn a_joiner_that_leaves_passes_the_baton() {
             let (sender, ran) = mpsc::channel();
             let (inside, inner_gate) = (Arc::clone(&pool), Arc::clone(&gate));
             pool.spawn(move || {
-                // Until the thread outside has counted whom it woke for us.
+                // Until the thread outside has counted those it woke for us.
                 gone.recv().unwrap();
                 let (started, starts) = mpsc::channel();
                 drowse::join(
@@ -112,7 +116,7 @@ fn a_joiner_that_leaves_passes_the_baton() {
                         inner_gate.set(true);
                     },
                 );
-                // We do not take the job, whoever does.
+                // We do not take the job; someone else does.
                 ran.recv().unwrap();
             });
             go.send(()).unwrap();

@@ -1,5 +1,5 @@
-//! The sleepy-worker protocol on a pool that is far too wide: each worker waits for its turn to get sleepy, and
-//! lets others run meanwhile.
+//! The sleepy-worker protocol on a pool that is far too wide: each worker waits for its turn to get
+//! sleepy, and lets others run in the meantime.
 
 use crate::common::{self, until_all_sleep, watchdog};
 use drowse::{SleepProtocol, ThreadPoolBuilder};
