@@ -1,5 +1,5 @@
-//! Tells the program which compiler built it, for the results that it writes, and which sources, so that two builds of them can tell
-//! whether they belong together.
+//! Tells the program which compiler built it, for the results that it writes, and which sources, so
+//! that two builds of them can tell whether they belong together.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -54,7 +54,8 @@ class Driver:
             raise RuntimeError("its driver ended at once")
         arguments = ["--headless=new", "--hide-scrollbars", "--disable-gpu", "--disable-dev-shm-usage"]
         if os.geteuid() == 0:
-            arguments.append("--no-sandbox")  # Chromium has no sandbox for root, which containers often are.
+            # Chromium has no sandbox for root, which containers often are.
+            arguments.append("--no-sandbox")
         capabilities = {
             "browserName": "chrome",
             "goog:chromeOptions": {"binary": chromium, "args": arguments},

@@ -132,7 +132,8 @@ pub struct CompareArgs {
     /// About a minute: some workloads, at one width. This is the default.
     #[arg(long, conflicts_with = "full")]
     pub quick: bool,
-    /// Every workload, at every width that it is meant for: long enough for a meal. Contenders with a program of their own are built first.
+    /// Every workload, at every width that it is meant for: long enough for a meal. Contenders with
+    /// a program of their own are built first.
     #[arg(long)]
     pub full: bool,
     /// Only this workload; may be repeated.
@@ -153,7 +154,8 @@ pub struct CompareArgs {
     /// How long to wait for a process [default: 30 s, and ten times as long as it measures].
     #[arg(long, value_parser = time)]
     pub timeout: Option<Duration>,
-    /// Where to leave report.html and results.json. Results that are there become results.previous.json.
+    /// Where to leave report.html and results.json. Results that are there become
+    /// results.previous.json.
     #[arg(long, short, default_value = "target/drowse-lab")]
     pub out: PathBuf,
     /// Prints the results as JSON instead of the table.
@@ -173,8 +175,8 @@ pub struct TraceArgs {
     /// How many threads.
     #[arg(long, short, default_value = "8", value_parser = threads)]
     pub threads: usize,
-    /// How much of it the pictures show [default: 10 ms, or less if more than a few hundred arrows fall into it]. The files for Perfetto
-    /// have ten times as much.
+    /// How much of it the pictures show [default: 10 ms, or less if more than a few hundred arrows
+    /// fall into it]. The files for Perfetto have ten times as much.
     #[arg(long, value_parser = time)]
     pub window: Option<Duration>,
     /// Where to leave the page and the traces.
@@ -219,7 +221,7 @@ pub struct ChildArgs {
     /// How long, in microseconds.
     #[arg(long)]
     pub time_us: u64,
-    /// The sources that whoever asks was built from, if that is another program.
+    /// The sources that the asking program was built from, if that is another program.
     #[arg(long)]
     pub sources: Option<String>,
 }

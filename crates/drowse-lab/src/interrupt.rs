@@ -1,10 +1,10 @@
-//! Ctrl-C and its kin. The first asks the program to stop, and keep what it has; one that comes after
-//! the program has [said so](second_ends_at_once) ends it at once. Before that it is the first one
-//! again: who signals a process and then its group does not mean it twice.
+//! Ctrl-C and similar signals. The first asks the program to stop, and keep what it has; one that
+//! comes after the program has [said so](second_ends_at_once) ends it at once. Before that it is
+//! the first one again: someone who signals a process and then its group does not mean it twice.
 //!
-//! A child has a process group of its own, so that a Ctrl-C on the terminal is not its affair but
-//! ours: a signal ends the child, whoever waits for the child goes on, and finds that it was
-//! [`stopped`].
+//! A child has a process group of its own, so that a Ctrl-C on the terminal is not its concern but
+//! ours: a signal ends the child, and the one that waits for the child goes on, and finds that it
+//! was [`stopped`].
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -37,7 +37,7 @@ pub(crate) fn stopped() -> Option<i32> {
 
 /// The program is about to say that the next signal ends it at once.
 pub(crate) fn second_ends_at_once() {
-    // ORDERING: relaxed, as in `on_signal`.
+    // ORDERING: relaxed; pairs with the load in `on_signal`, which decides by this word alone.
     TOLD.store(true, Ordering::Relaxed);
 }
 
@@ -97,7 +97,7 @@ extern "C" fn on_signal(signal: libc::c_int) {
     // ORDERING: SeqCst, pairs with `Ward::spawn`; see `stopped`.
     let first = SIGNAL.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst).is_ok();
     end_child();
-    // ORDERING: relaxed; nothing else is read on the strength of it.
+    // ORDERING: relaxed; nothing else is read because of it.
     if !first && TOLD.load(Ordering::Relaxed) {
         // SAFETY: it may be called from a handler, and does not return.
         unsafe { libc::_exit(exit_code(signal).into()) };
@@ -172,7 +172,7 @@ impl Ward {
 impl Drop for Ward {
     fn drop(&mut self) {
         if !self.reaped {
-            // If it has ended by itself meanwhile, there is nothing to end.
+            // If it has ended by itself by now, there is nothing to end.
             end_group(self.child.id() as libc::pid_t);
             let _ = self.wait();
         }

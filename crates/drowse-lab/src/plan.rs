@@ -34,7 +34,7 @@ pub struct Plan {
     pub name: String,
     /// The cells, in the order of tables.
     pub places: Vec<Place>,
-    /// How many processes a cell gets, one a round.
+    /// How many processes a cell gets, one per round.
     pub rounds: usize,
     /// How long each of them measures.
     pub time: Duration,
@@ -44,7 +44,8 @@ pub struct Plan {
     pub patience: Duration,
 }
 
-/// What the quick plan shows: what a fork costs, what a pool makes of real work, and what it is to be idle and woken.
+/// What the quick plan shows: what a fork costs, what a pool makes of real work, and what it is to
+/// be idle and woken.
 pub const QUICK: &[&str] =
     &["fib", "tree_sum", "heavy_pair", "quicksort", "ticks", "bursts", "cold_entry", "inside_wake"];
 
@@ -52,7 +53,8 @@ pub const QUICK: &[&str] =
 const QUICK_TOTAL: Duration = Duration::from_secs(62);
 /// Fewer processes would not show how much they differ.
 const QUICK_ROUNDS: u32 = 3;
-/// What a process costs besides its measuring: start, preparation, warm-up, and the end of the last round.
+/// What a process costs besides its measuring: start, preparation, warm-up, and the end of the last
+/// round.
 const OVERHEAD: Duration = Duration::from_millis(100);
 
 const FULL_ROUNDS: usize = 5;
@@ -63,11 +65,13 @@ pub const LEAST_TIME: Duration = Duration::from_millis(30);
 /// And the most.
 const MOST_TIME: Duration = Duration::from_millis(500);
 
-/// Besides ten times the time it was to measure. Some workloads take seconds to prepare, on a busy machine more.
+/// Besides ten times the time it was to measure. Some workloads take seconds to prepare, on a busy
+/// machine more.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Plan {
-    /// About a minute, whatever there is to run: one width a workload, and time shared among the cells.
+    /// About a minute, whatever there is to run: one width per workload, and time shared among the
+    /// cells.
     pub fn quick(selection: &Selection, cpus: usize) -> Self {
         let chosen = |spec: &&Spec| {
             if selection.workloads.is_empty() {
@@ -116,7 +120,7 @@ impl Plan {
         Self { name, places: vec![place], rounds: 1, time, total: None, patience: Self::patience(time) }
     }
 
-    /// The same with so many processes a cell, however long that takes.
+    /// The same with so many processes per cell, however long that takes.
     pub fn with_rounds(self, rounds: usize) -> Self {
         Self { name: format!("{} --rounds {rounds}", self.name), rounds, total: None, ..self }
     }

@@ -1,7 +1,7 @@
 //! What a results file holds. `docs/results-format.md` says the same for people.
 //!
-//! A file has the raw samples; medians and intervals are made when it is read. Each kind of figure brings its own unit and direction,
-//! so that a reader needs no table of its own.
+//! A file has the raw samples; medians and intervals are made when it is read. Each kind of figure
+//! brings its own unit and direction, so that a reader needs no table of its own.
 
 use crate::stats::ByProcess;
 use serde::{Deserialize, Serialize};
@@ -86,8 +86,8 @@ pub struct Measure {
     pub name: String,
     /// What it is, in a few words: `time a node`.
     pub label: String,
-    /// Its unit: a time (`ns`, `us`, `ms`, `s`), `%`, `x` (times as much), a rate (`/s`, `M/s`, `jobs/s`), or nothing for a plain
-    /// number.
+    /// Its unit: a time (`ns`, `us`, `ms`, `s`), `%`, `x` (times as much), a rate (`/s`, `M/s`,
+    /// `jobs/s`), or nothing for a plain number.
     pub unit: String,
     /// Whether less of it is better.
     pub less_is_better: bool,
@@ -140,12 +140,13 @@ impl Outcome {
 pub struct Figures {
     /// By the measure's name: those of the first process, then those of the second, and so on.
     pub samples: BTreeMap<String, Vec<f64>>,
-    /// By the measure's name: how many of its samples each process gave. As many as there are processes.
+    /// By the measure's name: how many of its samples each process gave. As many as there are
+    /// processes.
     pub counts: BTreeMap<String, Vec<usize>>,
-    /// CPU time of the process over wall time, in percent, a value a process.
+    /// CPU time of the process over wall time, in percent, a value per process.
     #[serde(default)]
     pub cpu_percent: Vec<f64>,
-    /// Context switches a second that the process asked for, and that it was made to do.
+    /// Context switches per second that the process asked for, and that it was made to do.
     #[serde(default)]
     pub switches: Vec<[f64; 2]>,
     /// Which processes, from 0, ran while the machine was busy with something else.

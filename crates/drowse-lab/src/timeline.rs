@@ -19,7 +19,8 @@ impl From<&TraceRecord> for Event {
     }
 }
 
-/// The stretch of this length in which most happens, after the warm-up: around the record in the middle.
+/// The stretch of this length in which most happens, after the warm-up: around the record in the
+/// middle.
 pub fn window(records: &[TraceRecord], warm: Duration, length: Duration) -> Range<Duration> {
     let records = &records[records.partition_point(|record| record.at < warm)..];
     let middle = records.get(records.len() / 2).map_or(warm, |record| record.at);
@@ -27,7 +28,8 @@ pub fn window(records: &[TraceRecord], warm: Duration, length: Duration) -> Rang
     start..start + length
 }
 
-/// The records of a stretch, and before them the one that tells each worker's state at its beginning.
+/// The records of a stretch, and before them the one that tells each worker's state at its
+/// beginning.
 pub fn cut(records: &[TraceRecord], window: &Range<Duration>) -> Vec<TraceRecord> {
     let mut last: Vec<Option<TraceRecord>> = Vec::new();
     for record in records.iter().take_while(|record| record.at < window.start) {
@@ -42,7 +44,8 @@ pub fn cut(records: &[TraceRecord], window: &Range<Duration>) -> Vec<TraceRecord
     kept
 }
 
-/// What happened within a stretch, in a pool of this many workers. Rows: those outside, then the workers.
+/// What happened within a stretch, in a pool of this many workers. Rows: those outside, then the
+/// workers.
 pub fn timeline(
     trace: &Trace,
     records: &[TraceRecord],
@@ -106,7 +109,8 @@ struct Flight {
 
 fn drawn(events: &[Event], workers: usize) -> Drawing {
     let mut drawing = Drawing::default();
-    // For each row, where its open state is in `states`. A worker is active until it says otherwise.
+    // For each row, where its open state is in `states`. A worker is active until it says
+    // otherwise.
     let mut open: Vec<Option<usize>> = vec![None];
     for row in 1..=workers {
         open.push(Some(drawing.states.len()));

@@ -228,7 +228,7 @@ fn scaled(scratch: &Scratch, name: &str, factor: f64) -> String {
     in_processes(scratch, name, factor, &[4; 5])
 }
 
-/// The same with so many samples a process; twenty, all told.
+/// The same with so many samples per process; twenty altogether.
 fn in_processes(scratch: &Scratch, name: &str, factor: f64, counts: &[usize]) -> String {
     let mut value: Value = serde_json::from_str(&scratch.read("results.json")).unwrap();
     let samples: Vec<f64> = (0..20).map(|i| factor * (100.0 + f64::from(i) / 100.0)).collect();

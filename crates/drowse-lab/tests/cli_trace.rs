@@ -6,7 +6,8 @@ use common::{Scratch, lab};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The rules, from "Trace Event Format" (the format that Chrome and Perfetto read as JSON): what each kind of event must have.
+/// The rules, from "Trace Event Format" (the format that Chrome and Perfetto read as JSON): what
+/// each kind of event must have.
 fn check(text: &str) {
     let trace: Value = serde_json::from_str(text).expect("it is JSON");
     let events = trace["traceEvents"].as_array().expect("it has a list of events");
@@ -59,7 +60,7 @@ fn check(text: &str) {
     assert!(used.is_subset(&named), "every thread has a name: {used:?} {named:?}");
     for (id, ends) in arrows {
         let [Some(tail), head] = ends else { panic!("arrow {id} has no tail") };
-        // Who is woken as the trace ends has no head yet.
+        // The wake of a worker that is woken as the trace ends has no head yet.
         assert!(head.is_none_or(|head| head >= tail), "arrow {id} flies back in time");
     }
 }

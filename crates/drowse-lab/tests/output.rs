@@ -1,4 +1,4 @@
-//! Where results go, and that they get there whoever listens.
+//! Where results go, and that they get there no matter who listens.
 
 #![cfg(target_os = "linux")]
 
@@ -23,7 +23,7 @@ fn an_out_that_cannot_be_written_is_refused_before_measuring() {
     let below = format!("{file}/below");
     fs::create_dir_all(scratch.path("taken/results.json")).unwrap();
     let taken = scratch.path("taken");
-    // Nobody writes there, whoever they are.
+    // Nobody can write there, not even root.
     let cases = [
         (file.as_str(), "it is no directory"),
         (&below, "Not a directory"),

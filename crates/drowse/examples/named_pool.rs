@@ -2,6 +2,9 @@
 //!
 //! `cargo run --release --example named_pool`
 
+#[macro_use]
+mod say;
+
 use std::sync::mpsc;
 use std::thread;
 
@@ -11,30 +14,30 @@ fn main() {
         .num_threads(3)
         .thread_name(|index| format!("dozer-{index}"))
         .stack_size(1 << 20)
-        .start_handler(|index| println!("{} starts as worker {index}", name()))
+        .start_handler(|index| say!("{} starts as worker {index}", name()))
         .exit_handler(move |index| {
-            println!("{} ends as worker {index}", name());
+            say!("{} ends as worker {index}", name());
             exits.send(index).unwrap();
         })
         .panic_handler(|payload| {
             let message = payload.downcast_ref::<&str>().copied().unwrap_or("something");
-            println!("{}: nobody waits for this job, but its panic is not lost: {message}", name());
+            say!("{}: nobody waits for this job, but its panic is not lost: {message}", name());
         })
         .build()
         .expect("three small threads");
 
     // Everything called in `install` uses this pool.
     let (left, right) = pool.install(|| drowse::join(name, name));
-    println!("the halves of a join ran on {left} and {right}");
+    say!("the halves of a join ran on {left} and {right}");
 
     let names = pool.broadcast(|_| name());
-    println!("a broadcast went to {}", names.join(", "));
+    say!("a broadcast went to {}", names.join(", "));
     assert_eq!(names, ["dozer-0", "dozer-1", "dozer-2"]);
 
     // The panic of a job that somebody waits for reaches them.
     let caught =
         std::panic::catch_unwind(|| pool.install(|| std::panic::resume_unwind(Box::new("bad dream"))));
-    println!("install passed on: {}", caught.unwrap_err().downcast_ref::<&str>().unwrap());
+    say!("install passed on: {}", caught.unwrap_err().downcast_ref::<&str>().unwrap());
 
     // The panic of one that nobody waits for goes to the handler.
     pool.spawn(|| std::panic::resume_unwind(Box::new("bad dream")));

@@ -4,6 +4,9 @@
 //! cargo run --release --example protocols
 //! ```
 
+#[macro_use]
+mod say;
+
 use drowse::{SleepProtocol, ThreadPoolBuilder};
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -11,7 +14,7 @@ use std::time::Duration;
 const TICKS: u32 = 100;
 
 fn main() {
-    println!("{TICKS} ticks of one small job each, 2 ms apart, into a pool of 8.\n");
+    say!("{TICKS} ticks of one small job each, 2 ms apart, into a pool of 8.\n");
     for protocol in SleepProtocol::ALL {
         let pool = ThreadPoolBuilder::new().num_threads(8).sleep_protocol(protocol).build().unwrap();
         let (done, jobs) = channel();
@@ -22,8 +25,8 @@ fn main() {
         }
         assert_eq!(jobs.iter().take(TICKS as usize).count(), TICKS as usize);
         let metrics = pool.metrics();
-        println!("{metrics}");
+        say!("{metrics}");
         let wakes = metrics.total().sleep.all_wakes();
-        println!("=> {:.1} wake-ups a tick\n", wakes as f64 / f64::from(TICKS));
+        say!("=> {:.1} wake-ups a tick\n", wakes as f64 / f64::from(TICKS));
     }
 }

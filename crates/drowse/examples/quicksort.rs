@@ -1,7 +1,10 @@
-//! Sorts some millions of numbers with one worker and with all of them, checks the result, and says how much
-//! faster the latter was.
+//! Sorts some millions of numbers with one worker and with all of them, checks the result, and says
+//! how much faster the latter was.
 //!
 //! `cargo run --release --example quicksort [-- <how many numbers>]`
+
+#[macro_use]
+mod say;
 
 use std::time::{Duration, Instant};
 
@@ -28,7 +31,7 @@ fn main() {
     let one = drowse::ThreadPoolBuilder::new().num_threads(1).build().expect("one worker");
     let all = drowse::ThreadPoolBuilder::new().build().expect("as many workers as there are cores");
     let workers = all.current_num_threads();
-    println!("sorting {count} numbers, best of {ROUNDS} rounds");
+    say!("sorting {count} numbers, best of {ROUNDS} rounds");
 
     // In turn, so that a busy machine is unfair to both alike.
     let (mut best_one, mut best_all) = (Duration::MAX, Duration::MAX);
@@ -36,9 +39,9 @@ fn main() {
         best_one = best_one.min(sort_in(&one, &numbers, &expected));
         best_all = best_all.min(sort_in(&all, &numbers, &expected));
     }
-    println!("{:>3} worker   {best_one:>10.1?}", 1);
-    println!("{workers:>3} workers  {best_all:>10.1?}");
-    println!(
+    say!("{:>3} worker   {best_one:>10.1?}", 1);
+    say!("{workers:>3} workers  {best_all:>10.1?}");
+    say!(
         "speed-up     {:>9.2}x, results checked (the first split is one worker's; the rest is shared)",
         best_one.as_secs_f64() / best_all.as_secs_f64()
     );
@@ -63,7 +66,7 @@ fn quicksort<T: Ord + Copy + Send>(items: &mut [T]) {
     drowse::join(|| quicksort(low), || quicksort(&mut high[1..]));
 }
 
-/// Moves what is less than a pivot before it, and returns where the pivot has come to be.
+/// Moves what is less than a pivot before it, and returns where the pivot is now.
 fn partition<T: Ord + Copy>(items: &mut [T]) -> usize {
     let last = items.len() - 1;
     items.swap(median_of_three(items), last);

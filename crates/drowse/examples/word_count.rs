@@ -1,6 +1,10 @@
-//! A scope with borrowed data: counts the words of a text, one job a paragraph, without copying any of it.
+//! A scope with borrowed data: counts the words of a text, one job per paragraph, without copying
+//! any of it.
 //!
 //! `cargo run --release --example word_count`
+
+#[macro_use]
+mod say;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -24,7 +28,7 @@ fn main() {
         for paragraph in &paragraphs {
             let total = &total;
             s.spawn(move |_| {
-                // Count first, and lock for as short a time as can be.
+                // Count first, and hold the lock only briefly.
                 let counts = count(paragraph);
                 let mut total = total.lock().unwrap();
                 for (word, count) in counts {
@@ -39,7 +43,7 @@ fn main() {
     let mut by_count: Vec<_> = total.into_iter().collect();
     by_count.sort_by_key(|(_, count)| std::cmp::Reverse(*count)); // stable: words stay in order
     for (word, count) in by_count.iter().take(5) {
-        println!("{count:>3}  {word}");
+        say!("{count:>3}  {word}");
     }
 }
 

@@ -1,7 +1,8 @@
 //! What every sleep protocol owes its pool: one suite, stamped for each of them.
 //!
-//! No wake-up is lost, whoever has the news and whoever sleeps; pools end from every state; panics and deadlocks reach who
-//! should hear of them. A new protocol is one more line at the end of this file.
+//! No wake-up is lost, no matter who has the news and who sleeps; pools end from every state;
+//! panics and deadlocks reach those who should hear of them. A new protocol is one more line at the
+//! end of this file.
 
 mod common;
 

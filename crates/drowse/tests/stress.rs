@@ -1,4 +1,5 @@
-//! Random trees of joins, scopes, spawned jobs and broadcasts, from inside and outside: each job runs exactly once.
+//! Random trees of joins, scopes, spawned jobs and broadcasts, from inside and outside: each job
+//! runs exactly once.
 
 mod common;
 

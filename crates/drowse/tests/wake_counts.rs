@@ -1,7 +1,8 @@
 //! Who is woken, how often and why, as the metrics tell it.
 //!
-//! A count is exact where the pool is brought to rest first: nobody moves but those whom the test sets in motion. Where workers
-//! search meanwhile, who finds what is a race, and there are bounds.
+//! A count is exact where the pool is brought to rest first: nobody moves but those that the test
+//! sets in motion. Where workers search at the same time, who finds what is a race, and there are
+//! bounds.
 
 mod common;
 
@@ -20,7 +21,7 @@ const fn counters(idleness: Idleness, wake: WakeSize) -> SleepProtocol {
     SleepProtocol::Counters(Counters { idleness, wake })
 }
 
-/// The protocols that count heads, and so know whom they need.
+/// The protocols that count heads, and so know how many they need.
 const FRUGAL: [SleepProtocol; 3] = [
     counters(Idleness::Counted, WakeSize::Needed),
     counters(Idleness::LocalQueue, WakeSize::Needed),
@@ -59,8 +60,8 @@ fn ticks(pool: &ThreadPool) -> Metrics {
     since(pool, &before)
 }
 
-/// Exact. Everybody sleeps, so nobody can be kept awake. One is woken and takes the job; nothing is left then, so it does not
-/// pass the baton; nobody searched in vain.
+/// Exact. Everybody sleeps, so nobody can be kept awake. One is woken and takes the job; nothing is
+/// left then, so it does not pass the baton; nobody searched for nothing.
 #[test]
 fn a_tick_wakes_one() {
     watchdog(|| {
@@ -89,7 +90,8 @@ fn a_tick_wakes_everybody_where_one_is_sleepy_at_a_time() {
     });
 }
 
-/// Ticks into pools in which `busy` workers are busy and the others sleep: how many are woken by one.
+/// Ticks into pools in which `busy` workers are busy and the others sleep: how many are woken by
+/// one.
 #[track_caller]
 fn woken_beside(protocol: SleepProtocol, busy: usize) -> u64 {
     let pool = pool(protocol);
@@ -115,7 +117,8 @@ fn beside_the_busy_a_job_wakes_one_more() {
     });
 }
 
-/// Exact. With none awake, one; else up to 2, 4, 8 of them awake, and the one that is needed in any case.
+/// Exact. With none awake, one; else up to 2, 4, 8 of them awake, and the one that is needed in any
+/// case.
 #[test]
 fn blocks_go_up_to_the_next_power_of_two() {
     watchdog(|| {
@@ -126,7 +129,7 @@ fn blocks_go_up_to_the_next_power_of_two() {
     });
 }
 
-/// Exact: whoever sleeps is woken.
+/// Exact: everyone who sleeps is woken.
 #[test]
 fn beside_the_busy_a_job_wakes_all_others_where_one_is_sleepy_at_a_time() {
     watchdog(|| {
@@ -135,15 +138,15 @@ fn beside_the_busy_a_job_wakes_all_others_where_one_is_sleepy_at_a_time() {
     });
 }
 
-/// A joiner sleeps on its latch, the others sleep too, but for the one that will set it. Returns what the set does, and the
-/// joiner's index.
+/// A joiner sleeps on its latch, the others sleep too, but for the one that will set it. Returns
+/// what the set does, and the joiner's index.
 #[track_caller]
 fn a_latch_is_set(pool: &Arc<ThreadPool>) -> (Metrics, usize) {
     at_rest(pool, WIDTH);
     let ((go, gone), (report, reports)) = (mpsc::channel::<()>(), mpsc::channel());
     let inside = Arc::clone(pool);
     pool.spawn(move || {
-        // Until the thread outside has counted whom it woke for us.
+        // Until the thread outside has counted those it woke for us.
         gone.recv().unwrap();
         let joiner = drowse::current_thread_index().unwrap();
         let (started, starts) = mpsc::channel();
@@ -209,7 +212,7 @@ fn a_broadcast_wakes_each_sleeper_once() {
     });
 }
 
-/// Exact: who is busy is not woken, and gets its job nevertheless.
+/// Exact: a worker that is busy is not woken, and gets its job nevertheless.
 #[test]
 fn a_broadcast_does_not_wake_the_busy() {
     watchdog(|| {
@@ -264,8 +267,9 @@ fn nobody_is_woken_by_joins_while_everybody_is_busy() {
     });
 }
 
-/// Bounds. Each post is one job, so it wakes one at most. A latch wakes somebody only if a thief sets it. A baton is passed by
-/// whoever stops searching: because it found a job, or because its latch is set, which takes a thief again.
+/// Bounds. Each post is one job, so it wakes one at most. A latch wakes somebody only if a thief
+/// sets it. A baton is passed by a worker that stops searching: because it found a job, or because
+/// its latch is set, which takes a thief again.
 #[test]
 fn joins_wake_no_more_than_they_can_use() {
     watchdog(|| {
@@ -287,7 +291,8 @@ fn joins_wake_no_more_than_they_can_use() {
     });
 }
 
-/// The metrics end with the pool's handle, so the end is counted by those who are woken: a worker that was takes a thread.
+/// The metrics end with the pool's handle, so the end is counted by those who are woken: a worker
+/// that was takes a thread.
 #[track_caller]
 fn woken_by_the_end(protocol: SleepProtocol) -> usize {
     let ((threads, ended), (sender, alive)) = ((Arc::default(), Arc::default()), mpsc::channel::<()>());
@@ -308,8 +313,8 @@ fn woken_by_the_end(protocol: SleepProtocol) -> usize {
     threads.load(Ordering::SeqCst) - before
 }
 
-/// Exact where a latch wakes its owner alone. Where it wakes everybody, those whose own latch is not set yet may go back to sleep,
-/// and are woken again.
+/// Exact where a latch wakes its owner alone. Where it wakes everybody, those whose own latch is
+/// not set yet may go back to sleep, and are woken again.
 #[test]
 fn the_end_wakes_each_sleeper_once() {
     watchdog(|| {

@@ -1,8 +1,10 @@
-//! An application on rayon that knows nothing of drowse: it sorts, bridges, nests and configures, and checks what comes out.
+//! An application on rayon that knows nothing of drowse: it sorts, bridges, nests and configures,
+//! and checks what comes out.
 //!
 //! ```sh
 //! cargo run --release --manifest-path shim/Cargo.toml -p rayon-app
-//! DROWSE_LOG=1 DROWSE_SLEEP=counters RAYON_NUM_THREADS=3 cargo run --release --manifest-path shim/Cargo.toml -p rayon-app
+//! DROWSE_LOG=1 DROWSE_SLEEP=counters RAYON_NUM_THREADS=3 \
+//!     cargo run --release --manifest-path shim/Cargo.toml -p rayon-app
 //! ```
 
 use rayon::prelude::*;

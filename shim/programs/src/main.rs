@@ -1,13 +1,16 @@
-//! Programs of parallel iterators, timed. Built on drowse here, and on the original core elsewhere, they can be compared.
+//! Programs of parallel iterators, timed. Built on drowse here, and on the original core elsewhere,
+//! they can be compared.
 //!
 //! ```sh
 //! cargo run --release --manifest-path shim/Cargo.toml -p rayon-programs -- sum 20
 //! ```
 //!
-//! Prints the nanoseconds of each round, a line a round, once all are over. With `-` for the number of rounds it reads numbers from the standard
-//! input, a line each, and runs so many rounds for each: so two builds can take turns, and a machine that is slow for a while is slow
-//! for both. With `PIN=1` in the environment, worker `i` runs on processor `i` alone: where the
-//! system puts a woken thread beside its waker, although another processor is idle, that is the only way to compare the pools themselves.
+//! Prints the nanoseconds of each round, a line per round, once all are over. With `-` for the
+//! number of rounds it reads numbers from the standard input, a line each, and runs so many rounds
+//! for each: so two builds can take turns, and a machine that is slow for a while is slow for both.
+//! With `PIN=1` in the environment, worker `i` runs on processor `i` alone: where the system puts a
+//! woken thread beside its waker, although another processor is idle, that is the only way to
+//! compare the pools themselves.
 
 use rayon::prelude::*;
 use std::hint::black_box;
@@ -55,7 +58,8 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// How many rounds to run without a break: the number in the argument, or each of those in the input.
+/// How many rounds to run without a break: the number in the argument, or each of those in the
+/// input.
 fn batches(argument: Option<&String>) -> Option<Box<dyn Iterator<Item = u32>>> {
     match argument.map(String::as_str) {
         None => Some(Box::new(std::iter::once(10))),

@@ -1,14 +1,16 @@
 //! [rayon-core](https://docs.rs/rayon-core/1.13)'s API, on [`drowse`].
 //!
-//! With two lines in a program's `Cargo.toml`, rayon and everything built on it runs on drowse, unchanged:
+//! With two lines in a program's `Cargo.toml`, rayon and everything built on it runs on drowse,
+//! unchanged:
 //!
 //! ```toml
 //! [patch.crates-io]
 //! rayon-core = { path = "../drowse/shim/rayon-core" }
 //! ```
 //!
-//! Most of what is here *is* drowse's: the functions, scopes and contexts are re-exports. Only what exists for compatibility alone is made here:
-//! [`ThreadPool`] and [`ThreadPoolBuilder`], which have deprecated methods besides; `Configuration` and `initialize`.
+//! Most of what is here *is* drowse's: the functions, scopes and contexts are re-exports. Only what
+//! exists for compatibility alone is made here: [`ThreadPool`] and [`ThreadPoolBuilder`], which
+//! have deprecated methods besides; `Configuration` and `initialize`.
 //!
 //! # The environment
 //!
@@ -19,13 +21,15 @@
 //!
 //! # The feature `web_spin_lock`
 //!
-//! rayon has a feature of this name for WebAssembly in browsers, and forwards it to its core. drowse blocks threads in ways that a browser's main thread does not
-//! allow, so on WebAssembly the feature is an error; elsewhere it means nothing, as with the original.
+//! rayon has a feature of this name for WebAssembly in browsers, and forwards it to its core.
+//! drowse blocks threads in ways that a browser's main thread does not allow, so on WebAssembly the
+//! feature is an error; elsewhere it means nothing, as with the original.
 //!
 //! # Getting at drowse
 //!
-//! [`drowse`] itself is re-exported, for what rayon-core has no word for. The global pool is the same: building it with
-//! [`drowse::ThreadPoolBuilder`] configures the one that rayon uses. A [`ThreadPool`] shows its [`drowse::ThreadPool`] by `as_ref`.
+//! [`drowse`] itself is re-exported, for what rayon-core has no word for. The global pool is the
+//! same: building it with [`drowse::ThreadPoolBuilder`] configures the one that rayon uses. A
+//! [`ThreadPool`] shows its [`drowse::ThreadPool`] by `as_ref`.
 //!
 //! ```
 //! let pool = rayon_core::ThreadPoolBuilder::new().num_threads(2).build().unwrap();

@@ -1,4 +1,5 @@
-//! How many threads a pool has that did not say: what rayon-core's variables mean. True of rayon-core itself too.
+//! How many threads a pool has that did not say: what rayon-core's variables mean. True of
+//! rayon-core itself too.
 
 mod common;
 

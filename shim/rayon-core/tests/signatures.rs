@@ -1,5 +1,6 @@
-//! Every public item of rayon-core 1.13, named and called with the signature that it has there: type parameters in
-//! their order, bounds no stricter, the same types in and out. This file is built on rayon-core itself too.
+//! Every public item of rayon-core 1.13, named and called with the signature that it has there:
+//! type parameters in their order, bounds no stricter, the same types in and out. This file is
+//! built on rayon-core itself too.
 
 #![allow(deprecated)]
 
@@ -182,7 +183,7 @@ where
     ThreadPoolBuilder::build_scoped::<W, F, R>(builder, wrapper, with_pool)
 }
 
-/// All that there is to set, whoever starts the threads.
+/// All that there is to set, no matter who starts the threads.
 fn set_all<S, N, P, H, E>(
     builder: ThreadPoolBuilder<S>,
     name: N,
@@ -248,8 +249,8 @@ where
     Configuration::exit_handler::<E>(configuration, ended)
 }
 
-// What the types can do besides. `lacks!` does not compile for a type that has the trait: nobody shall come to rely on
-// what the original does not have.
+// What the types can do besides. `lacks!` does not compile for a type that has the trait: nobody
+// shall come to rely on what the original does not have.
 
 fn has_send<T: Send>() {}
 fn has_sync<T: Sync>() {}

@@ -2,7 +2,8 @@
 
 use crate::stats::Scale;
 
-/// How many times the least the largest must be before equal steps leave the small ones without room.
+/// How many times the least the largest must be before equal steps leave the small ones without
+/// room.
 const LOG_FROM: f64 = 12.0;
 
 /// The most values to name: as many labels as fit a phone.
@@ -20,7 +21,8 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// The axis that shows all of these values: the medians, which decide what it looks like, and the rest, which must fit in too.
+    /// The axis that shows all of these values: the medians, which decide what it looks like, and
+    /// the rest, which must fit in too.
     #[must_use]
     pub fn of(medians: &[f64], all: &[f64], unit: &str) -> Self {
         let largest = |values: &[f64]| values.iter().copied().filter(|v| v.is_finite()).fold(0.0, f64::max);
@@ -49,7 +51,8 @@ impl Axis {
 
     fn linear(top: f64, unit: &str) -> Self {
         let top = if top > 0.0 { top } else { 1.0 };
-        // Ticks are round in the unit that is written, which for times is not always the one that was measured.
+        // Ticks are round in the unit that is written, which for times is not always the one that
+        // was measured.
         let factor = Scale::of(top, unit).factor;
         let step = nice_at_least(top / factor / (TICKS - 1) as f64) * factor;
         let count = (top / step * 1.000_001).floor() as usize;
@@ -74,7 +77,8 @@ impl Axis {
         Self { log: true, low, high, ticks, unit: unit.to_string() }
     }
 
-    /// Where a value goes, in percent. What a logarithm cannot show (nothing, or less) goes to the left edge.
+    /// Where a value goes, in percent. What a logarithm cannot show (nothing, or less) goes to the
+    /// left edge.
     #[must_use]
     pub fn place(&self, value: f64) -> f64 {
         let part = if !value.is_finite() {

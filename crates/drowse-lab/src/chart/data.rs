@@ -44,7 +44,8 @@ impl State {
         }
     }
 
-    /// How high its bar is, in pixels: the more awake, the higher, so that the picture can be read without its colours.
+    /// How high its bar is, in pixels: the more awake, the higher, so that the picture can be read
+    /// without its colours.
     #[must_use]
     pub fn height(self) -> f64 {
         match self {
@@ -57,8 +58,9 @@ impl State {
     }
 }
 
-/// The timeline as JSON, in whole nanoseconds. Spans come by state, three numbers each: row, begin, length. Arrows six: kind and
-/// reason as indices into `words`, the rows of tail and head, begin, length. Begins are told as the distance from the one before.
+/// The timeline as JSON, in whole nanoseconds. Spans come by state, three numbers each: row, begin,
+/// length. Arrows six: kind and reason as indices into `words`, the rows of tail and head, begin,
+/// length. Begins are told as the distance from the one before.
 #[must_use]
 pub fn timeline_data(timeline: &Timeline) -> Value {
     let mut spans: BTreeMap<State, Vec<[i64; 3]>> = BTreeMap::new();

@@ -147,8 +147,9 @@ fn plot(out: &mut String, series: &[Series<'_>], axis: &Axis) {
     out.push_str("</svg>");
 }
 
-/// Every sample as a faint dot, over and under the line in turn so that neighbours can be told apart. Those that would land on
-/// the same spot are drawn once: a thousand equal samples look no different.
+/// Every sample as a faint dot, over and under the line in turn so that neighbours can be told
+/// apart. Those that would land on the same spot are drawn once: a thousand equal samples look no
+/// different.
 fn samples(out: &mut String, series: &Series<'_>, axis: &Axis) {
     const LANES: [f64; 5] = [0.0, -6.0, 6.0, -10.0, 10.0];
     let mut drawn = std::collections::BTreeSet::new();

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-/// This text, safe between tags and within quoted attributes. Control characters, which no page may hold, become spaces.
+/// This text, safe between tags and within quoted attributes. Control characters, which no page may
+/// hold, become spaces.
 #[must_use]
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

@@ -49,7 +49,8 @@ impl Drawing {
     }
 }
 
-/// The picture, as an SVG that stands by itself if it is given a style. `id` tells it from others in the same page.
+/// The picture, as an SVG that stands by itself if it is given a style. `id` tells it from others
+/// in the same page.
 #[must_use]
 pub fn timeline_svg(timeline: &Timeline, drawing: &Drawing, id: &str) -> String {
     let rows = timeline.rows.len() as f64;
@@ -105,8 +106,9 @@ fn middle(row: usize) -> f64 {
     TOP + (row as f64 + 0.5) * ROW
 }
 
-/// Bars as thick lines. One that is less than a pixel wide is drawn as a pixel, and what follows within the same pixel is not drawn
-/// again: the page's script does the same, and draws what was left out when zoomed.
+/// Bars as thick lines. One that is less than a pixel wide is drawn as a pixel, and what follows
+/// within the same pixel is not drawn again: the page's script does the same, and draws what was
+/// left out when zoomed.
 fn spans(timeline: &Timeline, state: State, drawing: &Drawing) -> String {
     let mut out = String::new();
     let mut ends = vec![f64::NEG_INFINITY; timeline.rows.len()];

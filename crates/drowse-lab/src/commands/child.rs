@@ -1,4 +1,4 @@
-//! `child`: one cell, here, for whoever started this process.
+//! `child`: one cell, here, for the one that started this process.
 
 use super::{End, Misuse};
 use crate::child::{self, Order};
@@ -26,14 +26,14 @@ pub(super) fn child(args: &ChildArgs) -> Result<End, Misuse> {
     Ok(End::Well)
 }
 
-/// Why this program is none that the one who asks could use: it was built from other sources.
+/// Why the one that asks cannot use this program: it was built from other sources.
 fn stranger(args: &ChildArgs) -> Option<String> {
     let theirs = args.sources.as_ref().filter(|theirs| *theirs != external::SOURCES)?;
     let again = external::find(&args.contender).map_or(String::new(), |external| external.how_to_build());
     Some(format!("built from other sources ({} than {theirs}): {again} anew", external::SOURCES))
 }
 
-/// Only numbers: JSON has no word for others, and a median none either.
+/// Only numbers: JSON has no word for others, and neither has a median.
 fn checked(outcome: Outcome) -> Outcome {
     match outcome {
         Outcome::Figures(figures) if figures.samples.values().flatten().any(|value| !value.is_finite()) => {

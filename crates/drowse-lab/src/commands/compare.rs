@@ -71,7 +71,8 @@ fn selection(args: &CompareArgs) -> Selection {
     }
 }
 
-/// Builds the programs of those contenders that have their own. Who cannot be built has cells that say so.
+/// Builds the programs of those contenders that have their own. Those that cannot be built have
+/// cells that say so.
 fn build_others(selection: &Selection) {
     for external in external::ALL.iter().filter(|external| selection.has_contender(external.name)) {
         let built = external.build();
@@ -98,7 +99,8 @@ fn plan(args: &CompareArgs) -> Plan {
     plan
 }
 
-/// The difference between waking all and waking one, if the plan has to do with it. And what went wrong.
+/// The difference between waking all and waking one, if the plan has to do with it. And what went
+/// wrong.
 fn pictures(plan: &Plan) -> (Vec<Timeline>, Option<String>) {
     if interrupt::stopped().is_some() || !plan.places.iter().any(|place| place.workload == PICTURED) {
         return (Vec::new(), None);

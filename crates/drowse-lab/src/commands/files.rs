@@ -82,7 +82,7 @@ fn beside(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Results as the text of a file: one cell a line, so that a person can find their way in it.
+/// Results as the text of a file: one cell per line, so that a person can find their way in it.
 pub(super) fn to_text(results: &Results) -> Result<String, Misuse> {
     let mut value = serde_json::to_value(results)?;
     let mut text = String::from("{");

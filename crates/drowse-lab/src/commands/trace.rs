@@ -12,7 +12,8 @@ use crate::{interrupt, report, workload};
 use drowse::{SleepProtocol, TraceEvent};
 use std::time::{Duration, Instant};
 
-/// As many workers as are easily told apart in a picture, and more than most machines need for ticks.
+/// As many workers as are easily told apart in a picture, and more than most machines need for
+/// ticks.
 pub(super) const WIDTH: usize = 8;
 /// Ten ticks.
 const WINDOW: Duration = Duration::from_millis(10);

@@ -1,4 +1,4 @@
-//! The limit: what the operating system does, with nothing round it.
+//! The limit: what the operating system does, with nothing around it.
 
 use super::borrowed::forever;
 use super::serial::Serial;
@@ -62,7 +62,8 @@ impl Pool for Bare {
             *to.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
             caller.unpark();
         });
-        // SAFETY: it panics nowhere below before the result is there, which the job leaves when it is done with what it borrows.
+        // SAFETY: it panics nowhere below before the result is there, which the job leaves when it
+        // is done with what it borrows.
         self.give(unsafe { forever(job) });
         loop {
             if let Some(value) = result.lock().unwrap_or_else(PoisonError::into_inner).take() {

@@ -1,4 +1,4 @@
-//! Jobs that borrow from whoever waits for them.
+//! Jobs that borrow from the thread that waits for them.
 
 use super::Job;
 
@@ -6,8 +6,9 @@ use super::Job;
 ///
 /// # Safety
 ///
-/// Whoever calls this neither returns nor unwinds before the job has run to its end or was dropped.
+/// The caller neither returns nor unwinds before the job has run to its end or was dropped.
 pub(super) unsafe fn forever<'a>(job: Box<dyn FnOnce() + Send + 'a>) -> Job {
-    // SAFETY: the two types differ in nothing but the lifetime, and by the contract above the job is gone before what it borrows.
+    // SAFETY: the two types differ in nothing but the lifetime, and by the contract above the job
+    // is gone before what it borrows.
     unsafe { std::mem::transmute::<Box<dyn FnOnce() + Send + 'a>, Job>(job) }
 }

@@ -36,8 +36,8 @@ impl Pool for Channel {
         let job = Box::new(move || {
             let _ = send.send(panic::catch_unwind(AssertUnwindSafe(|| f(&mut Serial))));
         });
-        // SAFETY: the result comes when the job is done with what it borrows. Without one, the process ends here; and a job that cannot
-        // be sent is dropped here.
+        // SAFETY: the result comes when the job is done with what it borrows. Without one, the
+        // process ends here; and a job that cannot be sent is dropped here.
         let job = unsafe { forever(job) };
         self.jobs.send(job).unwrap_or_else(|_| unreachable!("the threads live as long as the channel"));
         match receive.recv() {

@@ -1,6 +1,6 @@
 //! chili, a pool that shares work by heartbeat.
 
-use super::{Fork, Job, Pool, Reason};
+use super::{Job, Pool, Reason, fork};
 use chili::{Config, Scope, ThreadPool};
 use std::num::NonZero;
 
@@ -18,17 +18,12 @@ impl ChiliFork {
     }
 }
 
-impl Fork for ChiliFork {
+fork! {
     #[inline(always)]
-    fn join<A, B, RA, RB>(&mut self, a: A, b: B) -> (RA, RB)
-    where
-        A: FnOnce(&mut Self) -> RA + Send,
-        B: FnOnce(&mut Self) -> RB + Send,
-        RA: Send,
-        RB: Send,
-    {
-        // SAFETY: made by `within` from a scope that is borrowed until the closure has returned that we are called from, and
-        // that nobody else uses meanwhile. What its lifetime says does not matter to `join`.
+    fn join(self: ChiliFork, a, b) {
+        // SAFETY: made by `within` from a scope that is borrowed until the closure that calls us
+        // has returned, and that nobody else uses until then. What its lifetime says does not
+        // matter to `join`.
         let scope = unsafe { &mut *self.0 };
         scope.join(|scope| Self::within(scope, a), |scope| Self::within(scope, b))
     }

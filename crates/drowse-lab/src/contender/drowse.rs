@@ -1,21 +1,15 @@
 //! drowse, on each of its sleep protocols, and without its hand in where workers begin.
 
-use super::{Fork, Job, Pool, Reason};
+use super::{Job, Pool, Reason, fork};
 use drowse::{Counters, SleepProtocol, Steering, ThreadPool, ThreadPoolBuilder, Trace};
 
 /// Forks with `drowse::join`.
 #[derive(Debug)]
 pub struct DrowseFork;
 
-impl Fork for DrowseFork {
+fork! {
     #[inline(always)]
-    fn join<A, B, RA, RB>(&mut self, a: A, b: B) -> (RA, RB)
-    where
-        A: FnOnce(&mut Self) -> RA + Send,
-        B: FnOnce(&mut Self) -> RB + Send,
-        RA: Send,
-        RB: Send,
-    {
+    fn join(self: DrowseFork, a, b) {
         drowse::join(|| a(&mut Self), || b(&mut Self))
     }
 }

@@ -1,6 +1,6 @@
 //! forte, a pool that shares work by heartbeat and runs futures.
 
-use super::{Fork, Job, Pool, Reason};
+use super::{Job, Pool, Reason, fork};
 use forte::{ThreadPool, Worker};
 
 /// A pool of forte's, which lives as long as the process.
@@ -22,16 +22,11 @@ impl ForteFork {
     }
 }
 
-impl Fork for ForteFork {
+fork! {
     #[inline(always)]
-    fn join<A, B, RA, RB>(&mut self, a: A, b: B) -> (RA, RB)
-    where
-        A: FnOnce(&mut Self) -> RA + Send,
-        B: FnOnce(&mut Self) -> RB + Send,
-        RA: Send,
-        RB: Send,
-    {
-        // SAFETY: made by `within` from a worker that is borrowed until the closure has returned that we are called from.
+    fn join(self: ForteFork, a, b) {
+        // SAFETY: made by `within` from a worker that is borrowed until the closure that calls us
+        // has returned.
         let worker = unsafe { &*self.0 };
         worker.join(|worker| Self::within(worker, a), |worker| Self::within(worker, b))
     }

@@ -1,6 +1,7 @@
 //! Who is measured: pools that fork, or take jobs, or both.
 //!
-//! A workload is written once, for any [`Pool`]. What a contender cannot do it says, and the table shows it.
+//! A workload is written once, for any [`Pool`]. What a contender cannot do it says, and the table
+//! shows it.
 
 mod bare;
 mod borrowed;
@@ -35,6 +36,24 @@ pub trait Fork {
         RA: Send,
         RB: Send;
 }
+
+/// Implements [`Fork`] for a type by the body of its `join`: the bounds are the trait's, said here
+/// for all contenders.
+macro_rules! fork {
+    ($(#[$attribute:meta])* fn join($self:ident: $fork:ty, $a:ident, $b:ident) $body:block) => {
+        impl $crate::contender::Fork for $fork {
+            $(#[$attribute])*
+            fn join<A, B, RA, RB>(&mut $self, $a: A, $b: B) -> (RA, RB)
+            where
+                A: FnOnce(&mut Self) -> RA + Send,
+                B: FnOnce(&mut Self) -> RB + Send,
+                RA: Send,
+                RB: Send,
+            $body
+        }
+    };
+}
+use fork;
 
 /// A job that nobody waits for.
 pub type Job = Box<dyn FnOnce() + Send>;
@@ -85,7 +104,8 @@ pub trait Pool: Sized + Sync {
     /// If it takes none.
     fn spawn(&self, job: Job) -> Result<(), Reason>;
 
-    /// Whether two threads of the pool are known to run at the same time when there is work for both.
+    /// Whether two threads of the pool are known to run at the same time when there is work for
+    /// both.
     fn is_parallel() -> bool {
         true
     }
@@ -116,7 +136,8 @@ macro_rules! contenders {
         pub const ALL: &[Spec] =
             &[$(Spec { name: <$pool as Pool>::NAME, about: <$pool as Pool>::about }),+];
 
-        /// Calls the visitor with the contender of this name, be it one that has a program of its own: it will say if this is not it.
+        /// Calls the visitor with the contender of this name, even one that has a program of its
+        /// own: it will say if this is not it.
         pub fn visit<V: Visitor>(name: &str, visitor: V) -> Option<V::Output> {
             $(if name == <$pool as Pool>::NAME {
                 return Some(visitor.visit::<$pool>());

@@ -1,9 +1,10 @@
 //! rayon, on its own core or on drowse.
 
-use super::{Fork, Job, Pool, Reason};
+use super::{Job, Pool, Reason, fork};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// A pool of rayon's; `DROWSE` says whether its core is drowse. A program has the one or the other: see [`runner::external`].
+/// A pool of rayon's; `DROWSE` says whether its core is drowse. A program has the one or the other:
+/// see [`runner::external`].
 ///
 /// [`runner::external`]: crate::runner::external
 #[derive(Debug)]
@@ -19,20 +20,15 @@ pub type RayonOnDrowse = OnCore<true>;
 #[derive(Debug)]
 pub struct RayonFork;
 
-impl Fork for RayonFork {
+fork! {
     #[inline(always)]
-    fn join<A, B, RA, RB>(&mut self, a: A, b: B) -> (RA, RB)
-    where
-        A: FnOnce(&mut Self) -> RA + Send,
-        B: FnOnce(&mut Self) -> RB + Send,
-        RA: Send,
-        RB: Send,
-    {
+    fn join(self: RayonFork, a, b) {
         rayon::join(|| a(&mut Self), || b(&mut Self))
     }
 }
 
-/// Whether the threads of this pool are drowse's. Not taken from how the program was built: it is asked on one of them.
+/// Whether the threads of this pool are drowse's. Not taken from how the program was built: it is
+/// asked on one of them.
 fn is_drowse(pool: &ThreadPool) -> bool {
     pool.install(drowse::current_thread_index).is_some()
 }

@@ -1,19 +1,13 @@
 //! One thread, and nothing else.
 
-use super::{Fork, Job, Pool, Reason};
+use super::{Job, Pool, Reason, fork};
 
 /// Calls one after the other.
 #[derive(Debug)]
 pub struct Serial;
 
-impl Fork for Serial {
-    fn join<A, B, RA, RB>(&mut self, a: A, b: B) -> (RA, RB)
-    where
-        A: FnOnce(&mut Self) -> RA + Send,
-        B: FnOnce(&mut Self) -> RB + Send,
-        RA: Send,
-        RB: Send,
-    {
+fork! {
+    fn join(self: Serial, a, b) {
         let result = a(self);
         (result, b(self))
     }

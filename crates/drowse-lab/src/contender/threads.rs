@@ -1,6 +1,6 @@
-//! A thread a fork: what the standard library has.
+//! A thread per fork: what the standard library has.
 
-use super::{Fork, Job, Pool, Reason};
+use super::{Job, Pool, Reason, fork};
 use std::thread;
 
 /// `std::thread::scope`, for each fork while there are few threads.
@@ -11,14 +11,8 @@ pub struct Threads(usize);
 #[derive(Debug)]
 pub struct ThreadsFork(usize);
 
-impl Fork for ThreadsFork {
-    fn join<A, B, RA, RB>(&mut self, a: A, b: B) -> (RA, RB)
-    where
-        A: FnOnce(&mut Self) -> RA + Send,
-        B: FnOnce(&mut Self) -> RB + Send,
-        RA: Send,
-        RB: Send,
-    {
+fork! {
+    fn join(self: ThreadsFork, a, b) {
         if self.0 < 2 {
             let result = a(self);
             return (result, b(self));

@@ -24,7 +24,8 @@ impl Budget {
         self.time
     }
 
-    /// Calls `round` until the time is over, some times in any case, and keeps what it returns. A first call, to warm up, does not count.
+    /// Calls `round` until the time is over, some times in any case, and keeps what it returns. A
+    /// first call, to warm up, does not count.
     pub fn rounds<T>(&self, mut round: impl FnMut() -> T) -> Vec<T> {
         drop(round());
         let (start, mut samples) = (Instant::now(), Vec::new());

@@ -45,7 +45,7 @@ impl Usage {
         self.cpu.as_secs_f64() / self.wall.as_secs_f64() * 100.0
     }
 
-    /// Context switches a second.
+    /// Context switches per second.
     pub fn switches_a_second(&self) -> [f64; 2] {
         self.switches.map(|count| count as f64 / self.wall.as_secs_f64())
     }

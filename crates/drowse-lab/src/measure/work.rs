@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 /// So much arithmetic as takes an undisturbed processor a given time.
 ///
-/// It does not look at the clock: where two threads share a processor, it takes twice as long, as real work would.
+/// It does not look at the clock: where two threads share a processor, it takes twice as long, as
+/// real work would.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Work {
     steps: u64,
@@ -17,7 +18,8 @@ const STEPS: u64 = if cfg!(debug_assertions) { 10_000 } else { 50_000 };
 const TIMES: u32 = 60;
 
 impl Work {
-    /// The work of so much time. The first call measures how fast the processor is, which takes some milliseconds.
+    /// The work of so much time. The first call measures how fast the processor is, which takes
+    /// some milliseconds.
     pub fn of(time: Duration) -> Self {
         let steps = time.as_nanos() as f64 * steps_a_nanosecond();
         Self { steps: (steps as u64).max(1) }
@@ -46,7 +48,7 @@ fn step(mut state: u64) -> u64 {
     state ^ (state << 17)
 }
 
-/// Measured once a process. The fastest of many short stretches is the one that nobody disturbed.
+/// Measured once per process. The fastest of many short stretches is the one that nobody disturbed.
 fn steps_a_nanosecond() -> f64 {
     static RATE: OnceLock<f64> = OnceLock::new();
     *RATE.get_or_init(|| {

@@ -7,8 +7,8 @@ pub(super) fn utc(seconds: u64) -> String {
     format!("{year:04}-{month:02}-{day:02} {:02}:{:02} UTC", minutes / 60, minutes % 60)
 }
 
-/// Year, month and day of this day since the first of January 1970. Counts years from March, so that leap days come last, and in
-/// cycles of 400 years, which all have the same number of days.
+/// Year, month and day of this day since the first of January 1970. Counts years from March, so
+/// that leap days come last, and in cycles of 400 years, which all have the same number of days.
 fn civil(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let (cycle, day) = (days / 146_097, days % 146_097);

@@ -1,4 +1,4 @@
-//! The findings: what somebody should know who reads three sentences.
+//! The findings: what somebody who reads only three sentences should know.
 
 use super::table::threads;
 use super::view::{Group, Measured, View};
@@ -8,8 +8,9 @@ use crate::stats::{Limits, figure, number};
 /// How the finding begins that tells of one.
 pub(super) const LOSS: &str = "Largest loss";
 
-/// The most telling things about these results, in a sentence each: at most three, fewer if there is less to tell. The largest
-/// loss to rayon, by any measure, is always among them, if there is one.
+/// The most telling things about these results, in a sentence each: at most three, fewer if there
+/// is less to tell. The largest loss to rayon, by any measure, is always among them, if there is
+/// one.
 #[must_use]
 pub fn findings(results: &Results) -> Vec<String> {
     of_view(&View::of(results))
@@ -44,7 +45,8 @@ struct Pair<'v> {
     certain: bool,
 }
 
-/// By every measure, not only by the main one: who spends less CPU time by taking longer has lost something.
+/// By every measure, not only by the main one: a contender that spends less CPU time by taking
+/// longer has lost something.
 fn pairs<'v>(view: &'v View<'v>, champion: &str) -> Vec<Pair<'v>> {
     let mut pairs = Vec::new();
     for group in view.groups.iter().filter(|group| !is_idle(group)) {
@@ -95,7 +97,7 @@ impl<'v> Pair<'v> {
     }
 }
 
-/// Said in the sentence itself: who reads three sentences reads no notes.
+/// Said in the sentence itself: someone who reads three sentences reads no notes.
 fn noise(noisy: bool) -> &'static str {
     if noisy { " (the machine was busy with other things)" } else { "" }
 }

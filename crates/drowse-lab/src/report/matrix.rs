@@ -1,4 +1,4 @@
-//! Everything at a glance: a row a workload, a column a contender.
+//! Everything at a glance: a row per workload, a column per contender.
 
 use super::table::threads;
 use super::view::{Group, Kind, Row, View};

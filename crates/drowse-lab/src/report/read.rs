@@ -16,7 +16,7 @@ pub enum ReadError {
     Empty(String),
     /// It ends in the middle.
     Truncated(String),
-    /// It is no JSON; what is wrong with it.
+    /// It is not JSON; what is wrong with it.
     NotJson(String, String),
     /// It is JSON, but not one of ours.
     Foreign(String),

@@ -7,14 +7,16 @@ use crate::stats::{figure, range_beside, ratio};
 use std::fmt::Write as _;
 
 /// A block for each workload, for a terminal of 80 columns: a row for each contender and number of
-/// threads, or the reason why there are no figures. What nobody has run is named in a line.
+/// threads. Those without figures are named in a line, with a mark for the reason, and each reason
+/// is given once, at the end. What nobody has run is named in a line.
 #[must_use]
 pub fn table(results: &Results) -> String {
     let view = View::of(results);
     let (left, done): (Vec<_>, Vec<_>) = view.groups.iter().partition(|group| is_left_out(group));
     let mut out = String::new();
+    let mut reasons = Reasons::default();
     for group in &done {
-        block(&mut out, group);
+        block(&mut out, group, &mut reasons);
     }
     let rows = || done.iter().flat_map(|group| &group.rows);
     if rows().next().is_none() {
@@ -24,6 +26,7 @@ pub fn table(results: &Results) -> String {
         let names: Vec<_> = left.iter().map(|group| group.workload.name.as_str()).collect();
         let _ = writeln!(out, "Not measured: {}.\n", names.join(", "));
     }
+    reasons.write(&mut out);
     if rows().any(|row| row.body.as_ref().is_ok_and(|m| m.to_rayon.is_some())) {
         out.push_str("+ better, - worse than rayon, beyond noise; no mark: no telling apart.\n");
     }
@@ -39,7 +42,38 @@ fn is_left_out(group: &Group<'_>) -> bool {
     group.rows.iter().all(|row| row.body.is_err()) && group.rows.iter().any(is_left)
 }
 
-fn block(out: &mut String, group: &Group<'_>) {
+/// Why there are no figures, each reason with those who have it, in the order of their marks.
+#[derive(Default)]
+struct Reasons<'a>(Vec<(&'a str, Vec<&'a str>)>);
+
+impl<'a> Reasons<'a> {
+    /// Notes the reason of a contender, and returns its mark.
+    fn mark(&mut self, reason: &'a str, contender: &'a str) -> String {
+        let known = self.0.iter().position(|(other, _)| *other == reason);
+        let index = known.unwrap_or_else(|| {
+            self.0.push((reason, Vec::new()));
+            self.0.len() - 1
+        });
+        let contenders = &mut self.0[index].1;
+        if !contenders.contains(&contender) {
+            contenders.push(contender);
+        }
+        format!("[{}]", index + 1)
+    }
+
+    fn write(&self, out: &mut String) {
+        if self.0.is_empty() {
+            return;
+        }
+        out.push_str("No figures:\n");
+        for (index, (reason, contenders)) in self.0.iter().enumerate() {
+            let _ = writeln!(out, "  [{}] {}: {reason}", index + 1, contenders.join(", "));
+        }
+        out.push('\n');
+    }
+}
+
+fn block<'a>(out: &mut String, group: &Group<'a>, reasons: &mut Reasons<'a>) {
     let better = if group.main.less_is_better { "less is better" } else { "more is better" };
     let (name, label) = (&group.workload.name, &group.main.label);
     let _ = writeln!(out, "{name}: {label} ({better}){}", group.threads_text());
@@ -52,61 +86,47 @@ fn block(out: &mut String, group: &Group<'_>) {
     if group.rows.iter().any(|row| row.body.is_ok()) {
         let compared = group.rows.iter().any(|row| row.body.as_ref().is_ok_and(|m| m.to_rayon.is_some()));
         let head = ["", "median", "95 % interval", if compared { "to rayon" } else { "" }, "CPU", ""];
-        lines.push(Line::Cells(head.map(str::to_owned)));
+        lines.push(head.map(str::to_owned));
     }
-    let mut left = Vec::new();
+    let (mut without, mut left) = (Vec::new(), Vec::new());
     for row in &group.rows {
         match &row.body {
-            Ok(measured) => lines.push(Line::Cells(cells(name_of(row), row, measured, &group.main.unit))),
+            Ok(measured) => lines.push(cells(name_of(row), row, measured, &group.main.unit)),
             Err(NOT_MEASURED) => left.push(name_of(row)),
-            Err(reason) => lines.push(Line::Reason(name_of(row), reason)),
+            Err(reason) => without.push(format!("{} {}", name_of(row), reasons.mark(reason, row.contender))),
         }
     }
     lay_out(out, &lines);
-    if !left.is_empty() {
-        let _ = writeln!(out, "  not measured: {}", left.join(", "));
+    for (what, names) in [("no figures", without), ("not measured", left)] {
+        if !names.is_empty() {
+            let _ = writeln!(out, "  {what}: {}", names.join(", "));
+        }
     }
     out.push('\n');
 }
 
-/// A line of a block.
-enum Line<'a> {
-    /// Name, median, interval, ratio, CPU, noise.
-    Cells([String; 6]),
-    /// Name, and why there are no figures.
-    Reason(String, &'a str),
-}
+/// Name, median, interval, ratio, CPU, noise.
+type Cells = [String; 6];
 
 /// The least that each column takes, so that blocks are in line with each other.
 const LEAST: [usize; 6] = [15, 8, 17, 9, 6, 0];
 
 /// Writes the lines, each column as wide as what is in it.
-fn lay_out(out: &mut String, lines: &[Line<'_>]) {
+fn lay_out(out: &mut String, lines: &[Cells]) {
     let mut widths = LEAST;
     for line in lines {
-        match line {
-            Line::Cells(cells) => {
-                for (width, cell) in widths.iter_mut().zip(cells) {
-                    *width = cell.chars().count().max(*width);
-                }
-            }
-            Line::Reason(name, _) => widths[0] = name.chars().count().max(widths[0]),
+        for (width, cell) in widths.iter_mut().zip(line) {
+            *width = cell.chars().count().max(*width);
         }
     }
     let [name, median, interval, ratio, cpu, _] = widths;
-    for line in lines {
-        let _ = match line {
-            Line::Reason(who, reason) => writeln!(out, "  {who:name$}  {reason}"),
-            Line::Cells([who, a, b, c, d, noise]) => {
-                let line =
-                    format!("  {who:name$}  {a:>median$}  {b:interval$}  {c:>ratio$} {d:>cpu$}  {noise}");
-                writeln!(out, "{}", line.trim_end())
-            }
-        };
+    for [who, a, b, c, d, noise] in lines {
+        let line = format!("  {who:name$}  {a:>median$}  {b:interval$}  {c:>ratio$} {d:>cpu$}  {noise}");
+        let _ = writeln!(out, "{}", line.trim_end());
     }
 }
 
-fn cells(name: String, row: &Row<'_>, measured: &Measured<'_>, unit: &str) -> [String; 6] {
+fn cells(name: String, row: &Row<'_>, measured: &Measured<'_>, unit: &str) -> Cells {
     let main = &measured.main;
     let interval = if main.count > 1 {
         range_beside(main.median, main.interval.low, main.interval.high, unit)

@@ -120,7 +120,7 @@ fn group(out: &mut String, at: usize, workload: &str, timelines: &[&Timeline], s
     out.push_str("</div>\n</article>\n");
 }
 
-/// How many to put side by side where there is room: no row with but one, if that can be.
+/// How many to put side by side where there is room: no row with only one, if possible.
 fn columns(count: usize) -> usize {
     match count {
         0 | 1 => 1,
@@ -197,7 +197,8 @@ fn shares(out: &mut String, timeline: &Timeline) {
     out.push_str("</span>");
 }
 
-/// What to show first: everything, or, where that would be a thicket of arrows, a part from which single ones can be read.
+/// What to show first: everything, or, where that would be a thicket of arrows, a part from which
+/// single ones can be read.
 fn first_window(timelines: &[&Timeline], length: f64) -> Window {
     let all = Window { from_us: 0.0, to_us: length };
     let Some(busiest) = timelines.iter().max_by_key(|timeline| timeline.arrows.len()) else { return all };

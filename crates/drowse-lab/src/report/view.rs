@@ -45,8 +45,8 @@ pub(super) struct Measured<'a> {
 }
 
 impl Row<'_> {
-    /// Whether it is better than rayon's, beyond noise. Not asked of what is no pool: that serial code is faster at a task too small
-    /// to share is no merit.
+    /// Whether it is better than rayon's, beyond noise. Not asked of what is not a pool: that
+    /// serial code is faster at a task too small to share is not a merit.
     pub(super) fn better(&self) -> Option<bool> {
         let measured = self.body.as_ref().ok().filter(|_| self.kind != Kind::Limit)?;
         measured.to_rayon.and_then(|difference| difference.better(measured.less_is_better))
@@ -98,8 +98,8 @@ impl<'a> View<'a> {
         threads
     }
 
-    /// The drowse to judge drowse by: the one that people get who ask for nothing. Picking the best protocol for each workload
-    /// would be flattery.
+    /// The drowse to judge drowse by: the one that people get if they ask for nothing. Picking the
+    /// best protocol for each workload would be flattery.
     pub(super) fn champion(&self) -> Option<&'a str> {
         let names = || self.results.contenders.iter().map(|c| c.name.as_str());
         let of_name = |wanted: &str| names().find(|name| *name == wanted);
@@ -119,8 +119,8 @@ impl<'a> Group<'a> {
         (!rows.is_empty()).then_some(Self { workload, main, rows })
     }
 
-    /// The number of threads to say once for all: that of those who can choose, if they all chose the same. Serial code has one
-    /// thread, whatever the others have.
+    /// The number of threads to say once for all of them: that of those that can choose, if they
+    /// all chose the same. Serial code has one thread, whatever the others have.
     pub(super) fn threads(&self) -> Option<usize> {
         let mut counts = self.thread_counts();
         if counts.len() == 1 { counts.pop() } else { None }
@@ -169,7 +169,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// rayon's cell to compare this one with: of as many threads; else, if there is but one, that one.
+/// rayon's cell to compare this one with: of as many threads; else, if there is only one, that one.
 fn peer<'a>(cell: &Cell, cells: &[&'a Cell]) -> Option<&'a Figures> {
     if cell.contender == "rayon" {
         return None;
@@ -217,7 +217,8 @@ impl<'a> Measured<'a> {
         (self.noisy > 0).then(|| format!("{} of {} runs noisy", self.noisy, self.figures.processes()))
     }
 
-    /// Whether most of it, or of rayon's, was measured while the machine was busy with something else.
+    /// Whether most of it, or of rayon's, was measured while the machine was busy with something
+    /// else.
     pub(super) fn mostly_noisy(&self) -> bool {
         let noisy = |figures: &Figures| 2 * figures.noisy.len() > figures.processes();
         noisy(self.figures) || self.rayon.is_some_and(noisy)

@@ -47,7 +47,8 @@ impl workload::Visitor for Capture {
         let pool = DrowseTraced::on(self.threads, self.protocol)?;
         let run = AssertUnwindSafe(|| W::run(&pool, Budget::of(self.time)));
         panic::catch_unwind(run).map_err(|_| "it panicked, or its result was wrong".to_owned())??;
-        // A workload ends with what counts: rounds for so long at least, if they are not a great many.
+        // A workload ends with what counts: rounds for so long at least, if they are not a great
+        // many.
         let warm = clock.elapsed().saturating_sub(self.time);
         Ok(Captured { trace: pool.trace().clone(), records: pool.trace().drain(), warm })
     }

@@ -1,9 +1,11 @@
 //! Contenders that cannot live in this program, because they are other builds of the same crates.
 //!
-//! Such a contender is a program with all of the lab in it. It takes the lab's hidden command, `child --workload W --contender C
-//! --threads N --time-us T --sources S`, and prints one [`Outcome`](crate::schema::Outcome) as JSON, on one line. It is looked for
-//! beside this program and in the target directory of its own workspace. If it was built from other sources than this one, it says so
-//! and measures nothing: figures of two states of the code side by side would mislead.
+//! Such a contender is a program with all of the lab in it. It takes the lab's hidden command,
+//! `child --workload W --contender C --threads N --time-us T --sources S`, and prints one
+//! [`Outcome`](crate::schema::Outcome) as JSON, on one line. It is looked for beside this program
+//! and in the target directory of its own workspace. If it was built from other sources than this
+//! one, it says so and measures nothing: figures of two states of the code side by side would
+//! mislead.
 
 use crate::contender::{Pool, RayonOnDrowse};
 use crate::interrupt::Ward;

@@ -1,7 +1,8 @@
 //! Runs a plan: fresh processes, in rounds.
 //!
-//! Each round runs every cell once, in an order of its own, so that a noisy minute falls on all of them and not on one. A cell of which
-//! it is known that it cannot do its work is not run, and one that says so is not asked again.
+//! Each round runs every cell once, in an order of its own, so that a noisy minute falls on all of
+//! them and not on one. A cell of which it is known that it cannot do its work is not run, and one
+//! that says so is not asked again.
 
 mod capture;
 pub mod external;
@@ -31,7 +32,8 @@ pub const DEBUG_BUILD: &str =
 pub struct Done {
     /// The results.
     pub results: Results,
-    /// Cells that should have figures and have none: `fib on rayon, 2 threads: no answer within 30 s`.
+    /// Cells that should have figures and have none: `fib on rayon, 2 threads: no answer within 30
+    /// s`.
     pub failures: Vec<String>,
 }
 
@@ -62,7 +64,7 @@ pub fn run(plan: &Plan, progress: &Progress) -> Done {
             let begin = Instant::now();
             let answer = process::ask(place, time, plan.patience);
             let stopped = interrupt::stopped().is_some();
-            // Who was ended has not failed.
+            // A process that was ended has not failed.
             if !(stopped && matches!(answer, Answer::Failed(_))) {
                 tallies[index].add(answer, begin.elapsed());
             }
@@ -97,8 +99,8 @@ pub fn run(plan: &Plan, progress: &Progress) -> Done {
 /// Of the time that is left, the part that is spent: processes do not take the same time twice.
 const SPENT: f64 = 0.95;
 
-/// How long the processes of the rounds to come shall measure, if those before measured for `time`: less, where as many rounds as are
-/// to come would not fit into the time that is left.
+/// How long the processes of the rounds to come shall measure, if those before measured for `time`:
+/// less, where as many rounds as are to come would not fit into the time that is left.
 fn shortened(time: Duration, tallies: &[Tally], left: Option<Duration>, rounds: usize) -> Duration {
     let Some(left) = left else { return time };
     let costs: Vec<Duration> =
@@ -107,8 +109,9 @@ fn shortened(time: Duration, tallies: &[Tally], left: Option<Duration>, rounds: 
     time.saturating_sub(over / costs.len().max(1) as u32).max(LEAST_TIME.min(time))
 }
 
-/// The cells that the next round can afford, if each process takes less than the last time by what is `saved`. In the first round it is all
-/// of them; later, a workload has all of its cells run or none, so that contenders stay comparable, and the cheap ones come first.
+/// The cells that the next round can afford, if each process takes less than the last time by what
+/// is `saved`. In the first round it is all of them; later, a workload has all of its cells run or
+/// none, so that contenders stay comparable, and the cheap ones come first.
 fn affordable(plan: &Plan, tallies: &[Tally], left: Option<Duration>, saved: Duration) -> Vec<usize> {
     let open = |index: &usize| !tallies[*index].is_settled();
     let Some(left) = left.filter(|_| tallies.iter().any(|tally| !tally.cost.is_zero())) else {
@@ -135,7 +138,7 @@ fn affordable(plan: &Plan, tallies: &[Tally], left: Option<Duration>, saved: Dur
     groups.into_iter().take_while(fits).flat_map(|(_, group)| group).collect()
 }
 
-/// How many processes it will be, all told, if each round to come is as large as this one.
+/// How many processes it will be altogether, if each round to come is as large as this one.
 fn expected(plan: &Plan, tallies: &[Tally], round: usize, now: usize) -> usize {
     let before: usize = tallies.iter().map(Tally::asked).sum();
     before + now * (plan.rounds - round)

@@ -29,7 +29,8 @@ impl Ticks {
     fn parse(stat: &str, own: &str) -> Option<Self> {
         let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
         let times: Vec<u64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();
-        // user, nice, system, idle, waiting for a disk, interrupts (two kinds), stolen; what follows is part of user.
+        // user, nice, system, idle, waiting for a disk, interrupts (two kinds), stolen; what
+        // follows is part of user.
         let [user, nice, system, idle, waiting, hard, soft, stolen] = *times.get(..8)?.first_chunk()?;
         let busy = user + nice + system + hard + soft + stolen;
         // The name, in brackets, may have anything in it. After it: state, then numbers.

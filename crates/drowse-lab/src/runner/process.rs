@@ -20,7 +20,7 @@ const SHORT: Duration = Duration::from_secs(5);
 /// What came of a process.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Answer {
-    /// Figures, and whether the machine was busy with something else meanwhile.
+    /// Figures, and whether the machine was busy with something else during that time.
     Figures(Figures, bool),
     /// The contender cannot do this. Asking again would not help.
     Cannot(String),
@@ -34,7 +34,8 @@ pub(super) fn cannot(place: &Place) -> Option<String> {
         return Some(reason.to_owned());
     }
     external::find(&place.contender)?;
-    // A program of other sources says so whatever the workload; one of ours only that there is none of this name.
+    // A program of other sources says so whatever the workload; one of ours only that there is none
+    // of this name.
     let nothing = Place { workload: "none".to_owned(), ..place.clone() };
     match ask(&nothing, Duration::ZERO, SHORT) {
         Answer::Cannot(reason) => Some(reason),
@@ -115,7 +116,8 @@ fn died(status: ExitStatus, complaints: &str) -> String {
     }
 }
 
-/// Reads to the end on a thread of its own, so that neither pipe can fill up while we wait for the other.
+/// Reads to the end on a thread of its own, so that neither pipe can fill up while we wait for the
+/// other.
 fn collect(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
     let (done, text) = channel();
     thread::spawn(move || {

@@ -1,4 +1,5 @@
-//! How far it is: a bar on a terminal, lines elsewhere. On standard error, so that results can be piped.
+//! How far it is: a bar on a terminal, lines elsewhere. On standard error, so that results can be
+//! piped.
 
 use crate::say::{self, tell};
 use std::cell::Cell;
@@ -47,7 +48,7 @@ impl Progress {
         self.total.set(total);
     }
 
-    /// A round begins; with it, so many processes are to be expected, all told.
+    /// A round begins; with it, so many processes are to be expected altogether.
     pub(super) fn round(&self, number: usize, of: usize, cells: usize, load: f64, processes: usize) {
         self.processes.set((self.processes.get().0, processes));
         if self.how == How::Lines {

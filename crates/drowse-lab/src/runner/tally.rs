@@ -22,7 +22,8 @@ impl Tally {
         Self { reason, ..Self::default() }
     }
 
-    /// Counts an answer in. A contender that fails now and then has failed. One that can do something now and then can do it.
+    /// Counts an answer in. A contender that fails now and then has failed. One that can do
+    /// something now and then can do it.
     pub(super) fn add(&mut self, answer: Answer, cost: Duration) {
         self.cost = cost;
         self.asked += 1;
@@ -56,7 +57,7 @@ impl Tally {
         self.asked
     }
 
-    /// How many processes gave figures, and how many of them in bad company.
+    /// How many processes gave figures, and how many of them on a busy machine.
     pub(super) fn processes(&self) -> (usize, usize) {
         self.figures.as_ref().map_or((0, 0), |figures| (figures.processes(), figures.noisy.len()))
     }

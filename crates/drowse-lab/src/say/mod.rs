@@ -1,4 +1,4 @@
-//! All that the program prints. Nothing here panics: whoever does not listen loses what is said,
+//! All that the program prints. Nothing here panics: those who do not listen lose what is said,
 //! and no results.
 //!
 //! Clippy sees to it that nobody else prints.
@@ -23,7 +23,7 @@ pub(crate) fn say(text: impl Display) {
 ///
 /// # Errors
 ///
-/// If it cannot be made JSON of.
+/// If it cannot be turned into JSON.
 pub(crate) fn say_json(value: &impl serde::Serialize) -> Result<(), serde_json::Error> {
     print(&serde_json::to_string(value)?);
     Ok(())
@@ -78,8 +78,8 @@ pub(crate) fn unsaid() -> Option<&'static str> {
     UNSAID.get().map(String::as_str)
 }
 
-/// Whoever has closed standard output does not want to know; all else that goes wrong with it is
-/// the program's end.
+/// Someone who has closed standard output does not want to know; anything else that goes wrong
+/// with it ends the program.
 fn print(text: &str) {
     let mut output = io::stdout().lock();
     match writeln!(output, "{text}").and_then(|()| output.flush()) {

@@ -1,15 +1,19 @@
-//! How sure a median is: draw as many samples again, with repetition, many times over, and see where the median lands.
+//! How sure a median is: draw as many samples again, with repetition, many times over, and see
+//! where the median lands.
 //!
-//! Samples come in processes, and those of one have more in common than those of two. So processes are drawn first, as many as there
-//! are and with repetition, and then samples within each that was drawn: where processes differ, the interval is as wide as that.
-//! Drawn from all alike, samples of one odd process would pass for many witnesses.
+//! Samples come in processes, and those of one have more in common than those of two. So processes
+//! are drawn first, as many as there are and with repetition, and then samples within each that was
+//! drawn: where processes differ, the interval is as wide as that. Drawn from all alike, samples of
+//! one odd process would pass for many witnesses.
 //!
-//! This is the percentile bootstrap, in clusters. It asks nothing of the samples' distribution, which for times on a shared machine
-//! is never a bell: a hard floor, a hump, and a long tail.
+//! This is the percentile bootstrap, in clusters. It asks nothing of the samples' distribution,
+//! which for times on a shared machine is never a bell: a hard floor, a hump, and a long tail.
 //!
-//! For a handful of processes it would be too sure of itself, so its ends are [further out](super::few) then. But it never reaches beyond what
-//! was seen: where processes differ and their samples do not, three of them hold the true median three times in four at most,
-//! whatever the confidence asked for. Whoever decides by it ([`differ`](super::differ)) asks for more than that the interval is small.
+//! For a handful of processes it would be too sure of itself, so its ends are [further
+//! out](super::few) then. But it never reaches beyond what was seen: where processes differ and
+//! their samples do not, three of them hold the true median three times in four at most, whatever
+//! the confidence asked for. Those that decide by it ([`differ`](super::differ)) ask for more than
+//! that the interval is small.
 
 use super::by_process::ByProcess;
 use super::few::expanded_tail;
@@ -46,15 +50,16 @@ impl Interval {
     }
 }
 
-/// Where the median of these samples may be, with this confidence (`0.95`); none if there are no samples. One sample is its own
-/// interval: it says nothing about the next.
+/// Where the median of these samples may be, with this confidence (`0.95`); none if there are no
+/// samples. One sample is its own interval: it says nothing about the next.
 #[must_use]
 pub fn median_interval<'a>(samples: impl Into<ByProcess<'a>>, confidence: f64) -> Option<Interval> {
     let mut drawer = Drawer::new(samples.into(), SEED)?;
     Interval::of((0..DRAWS).map(|_| drawer.median()).collect(), confidence, drawer.witnesses())
 }
 
-/// Where the ratio of two medians, `b` over `a`, may be. None if either has no samples, or if a median of `a` may be zero or less.
+/// Where the ratio of two medians, `b` over `a`, may be. None if either has no samples, or if a
+/// median of `a` may be zero or less.
 #[must_use]
 pub fn ratio_interval<'a>(
     a: impl Into<ByProcess<'a>>,
@@ -70,7 +75,8 @@ pub fn ratio_interval<'a>(
     Interval::of((0..DRAWS).map(|_| over.median() / under.median()).collect(), confidence, witnesses)
 }
 
-/// Draws medians. Counts how often each place in the order is drawn, which is cheaper than to sort what was drawn.
+/// Draws medians. Counts how often each place in the order is drawn, which is cheaper than to sort
+/// what was drawn.
 struct Drawer {
     /// All samples, smallest first.
     sorted: Vec<f64>,

@@ -1,7 +1,8 @@
 //! Samples that know which process they come from.
 //!
-//! What is drawn by lot once a process, such as where its memory lies and which processor its threads begin on, is the same for all
-//! of its samples. A hundred samples of one process say little about the next process, and much about the first.
+//! What is decided by chance once per process, such as where its memory lies and which processor
+//! its threads begin on, is the same for all of its samples. A hundred samples of one process say
+//! little about the next process, and much about the first.
 
 /// Samples in the order in which they were taken, and how many of them each process gave.
 #[derive(Debug, Clone, Copy)]
@@ -11,7 +12,8 @@ pub struct ByProcess<'a> {
 }
 
 impl<'a> ByProcess<'a> {
-    /// These samples: so many of the first process, so many of the second, and so on. What the counts do not cover is of one more.
+    /// These samples: so many of the first process, so many of the second, and so on. What the
+    /// counts do not cover is of one more.
     #[must_use]
     pub fn new(samples: &'a [f64], counts: &'a [usize]) -> Self {
         Self { samples, counts }

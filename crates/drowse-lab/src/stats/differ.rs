@@ -1,20 +1,25 @@
 //! Whether two sets of samples differ by more than noise.
 //!
-//! Two runs of the same program differ: another layout in memory, another clock frequency, a neighbour on the same host. Samples
-//! *within* a process know nothing of that, so a test of significance alone cries wolf: on a virtual machine with two cores it does
-//! so in one cell of ten. A cell has moved only if all of these agree:
+//! Two runs of the same program differ: another layout in memory, another clock frequency, a
+//! neighbour on the same host. Samples *within* a process know nothing of that, so a test of
+//! significance alone cries wolf: on a virtual machine with two cores it does so in one cell of
+//! ten. A cell has moved only if all of these agree:
 //!
 //! 1. the ratio of the medians is beyond a *floor*, below which we would not act anyway;
 //! 2. the bootstrap interval of that ratio, drawn by process, leaves 1 outside;
-//! 3. the middle halves of the two sets lie apart: the slowest of the faster three quarters of one is faster than the fastest of
-//!    the slower three quarters of the other. A bootstrap of few samples is too sure of itself; this asks the samples directly,
-//!    and an odd burst of noise in either run widens its middle half instead of moving its median;
-//! 4. the step is larger than the noise seen: the wider of the two middle halves, relative to its median;
-//! 5. there are enough samples on both sides, and they come from enough processes. Three processes a side are all of one side's
-//!    slower than all of the other's by chance alone in one of ten cells, five in one of 126. Where only this is missing, nothing is
-//!    said to have moved, and nothing to have stayed.
+//! 3. the middle halves of the two sets lie apart: the slowest of the faster three quarters of one
+//!    is faster than the fastest of the slower three quarters of the other. A bootstrap of few
+//!    samples is too sure of itself; this asks the samples directly, and an odd burst of noise in
+//!    either run widens its middle half instead of moving its median;
+//! 4. the step is larger than the noise seen: the wider of the two middle halves, relative to its
+//!    median;
+//! 5. there are enough samples on both sides, and they come from enough processes. With three
+//!    processes per side, all of one side's are slower than all of the other's by chance alone in
+//!    one of ten cells, with five in one of 126. Where only this is missing, nothing is said to
+//!    have moved, and nothing to have stayed.
 //!
-//! This misses small changes on purpose. Whoever hunts for one takes more samples on a quiet machine, or counts instructions.
+//! This misses small changes on purpose. To find one, take more samples on a quiet machine, or
+//! count instructions.
 
 use super::bootstrap::{Interval, ratio_interval};
 use super::by_process::ByProcess;
@@ -25,8 +30,9 @@ use super::order::{quantile_of_sorted, sorted};
 pub struct Limits {
     /// The least relative step that counts: 0.05 for 5 %.
     pub floor: f64,
-    /// The least absolute step that counts, in the samples' own unit. For figures that may be nearly nothing, such as the CPU
-    /// time of an idle pool: twice nearly nothing is still nearly nothing.
+    /// The least absolute step that counts, in the samples' own unit. For figures that may be
+    /// nearly nothing, such as the CPU time of an idle pool: twice nearly nothing is still nearly
+    /// nothing.
     pub step: f64,
     /// The confidence of the ratio's interval.
     pub confidence: f64,
@@ -37,12 +43,14 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// For two contenders of one run. Their rounds were interleaved, so that what bothered one bothered the other.
+    /// For two contenders of one run. Their rounds were interleaved, so that what bothered one
+    /// bothered the other.
     pub const ONE_RUN: Self = Self { floor: 0.05, step: 0.0, confidence: 0.95, samples: 4, processes: 3 };
 
-    /// For the same cell of two runs. A table has hundreds of cells, so that one false alarm in a thousand is one too many in five
-    /// runs: hence 99.9 %, and a floor of 15 %: two runs that are each up to 4 % off, as on a virtual machine whose host has other
-    /// guests, are 8 % apart, and the medians of a handful of samples some more.
+    /// For the same cell of two runs. A table has hundreds of cells, so that one false alarm in a
+    /// thousand is one too many in five runs: hence 99.9 %, and a floor of 15 %: two runs that are
+    /// each up to 4 % off, as on a virtual machine whose host has other guests, are 8 % apart, and
+    /// the medians of a handful of samples some more.
     pub const TWO_RUNS: Self = Self { floor: 0.15, step: 0.0, confidence: 0.999, samples: 5, processes: 5 };
 
     /// The same limits for figures of this unit: percentages must differ by a point at least.
@@ -68,8 +76,8 @@ pub enum Verdict {
 /// How two sets of samples differ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Difference {
-    /// The second median over the first; none if there is no first, if it is zero, or if they are nearer to each other than the
-    /// least [step](Limits::step) that counts.
+    /// The second median over the first; none if there is no first, if it is zero, or if they are
+    /// nearer to each other than the least [step](Limits::step) that counts.
     pub ratio: Option<f64>,
     /// Where that ratio may be.
     pub interval: Option<Interval>,
@@ -124,7 +132,8 @@ pub fn differ_within(a: ByProcess<'_>, b: ByProcess<'_>, limits: &Limits) -> Dif
 fn moved(a: &Middle, b: &Middle, interval: Option<Interval>, limits: &Limits) -> bool {
     let (less, more) = if a.median < b.median { (a, b) } else { (b, a) };
     let step = more.median - less.median;
-    // Of the smaller one, so that a step up and the same step back count alike. Zero or below: any step is beyond it.
+    // Of the smaller one, so that a step up and the same step back count alike. Zero or below: any
+    // step is beyond it.
     let relative = if less.median > 0.0 { step / less.median } else { f64::INFINITY };
     step > limits.step
         && relative > limits.floor.max(a.spread()).max(b.spread())
@@ -158,8 +167,8 @@ mod tests {
 
     const PROCESSES: usize = 5;
 
-    /// A run on a noisy machine: its own bias of up to 4 % either way, jitter, bursts that may last for a third of the run, and
-    /// processes that differ by some percent.
+    /// A run on a noisy machine: its own bias of up to 4 % either way, jitter, bursts that may last
+    /// for a third of the run, and processes that differ by some percent.
     fn run(random: &mut Random, count: usize, middle: f64) -> Vec<f64> {
         let bias = 0.96 + 0.08 * random.unit();
         let burst_at = random.below(count as u32) as usize;

@@ -1,14 +1,17 @@
 //! How much further out the ends of an interval must be that rests on few.
 //!
-//! A bootstrap of a handful of values is too sure of itself, twice over: what is drawn from `n` values varies less than the values do, by a factor of
-//! `sqrt((n - 1) / n)`, and it takes the spread that it sees for the true one. Student's distribution makes up for the second where
-//! the values are bell-shaped, and by habit elsewhere. Both together: take the ends of the interval where a normal distribution has as
-//! much left as Student's has at the wanted confidence, `sqrt(n / (n - 1))` further out. (Hesterberg calls it the *expanded percentile
-//! interval*.) With many it changes nothing.
+//! A bootstrap of a handful of values is too sure of itself, twice over: what is drawn from `n`
+//! values varies less than the values do, by a factor of `sqrt((n - 1) / n)`, and it takes the
+//! spread that it sees for the true one. Student's distribution makes up for the second where the
+//! values are bell-shaped, and by habit elsewhere. Both together: take the ends of the interval
+//! where a normal distribution has as much left as Student's has at the wanted confidence, `sqrt(n
+//! / (n - 1))` further out. (Hesterberg calls it the *expanded percentile interval*.) With many it
+//! changes nothing.
 
 use std::f64::consts::TAU;
 
-/// The share of draws to leave out at either end, of an interval that rests on `n` values and is to leave out `tail` at either end.
+/// The share of draws to leave out at either end, of an interval that rests on `n` values and is to
+/// leave out `tail` at either end.
 pub(super) fn expanded_tail(tail: f64, n: usize) -> f64 {
     if n < 2 || tail <= 0.0 || tail >= 0.5 {
         return tail;
@@ -35,7 +38,8 @@ fn student_quantile(tail: f64, freedom: f64) -> f64 {
         + (3.0 * z7 + 19.0 * z5 + 17.0 * z3 - 15.0 * z) / (384.0 * freedom.powi(3))
 }
 
-/// What a normal distribution exceeds with probability `tail`, below one half. (Abramowitz and Stegun, 26.2.23.)
+/// What a normal distribution exceeds with probability `tail`, below one half. (Abramowitz and
+/// Stegun, 26.2.23.)
 fn normal_quantile(tail: f64) -> f64 {
     let t = (-2.0 * tail.ln()).sqrt();
     let over = 2.515_517 + t * (0.802_853 + t * 0.010_328);
@@ -43,7 +47,8 @@ fn normal_quantile(tail: f64) -> f64 {
     t - over / under
 }
 
-/// The probability that a normal distribution exceeds `z`, at least zero. (Abramowitz and Stegun, 26.2.17.)
+/// The probability that a normal distribution exceeds `z`, at least zero. (Abramowitz and Stegun,
+/// 26.2.17.)
 fn normal_tail(z: f64) -> f64 {
     let t = 1.0 / (1.0 + 0.231_641_9 * z);
     let series =

@@ -86,7 +86,8 @@ fn rounded(value: f64) -> f64 {
     (value * digits).round() / digits
 }
 
-/// A plain number with three significant digits, without a unit: `4.21`, `63.0`, `1250`; what is no number is a dash.
+/// A plain number with three significant digits, without a unit: `4.21`, `63.0`, `1250`; what is
+/// not a number is a dash.
 #[must_use]
 pub fn number(value: f64) -> String {
     if !value.is_finite() {
@@ -120,7 +121,8 @@ pub fn range(low: f64, high: f64, unit: &str) -> String {
     Scale::of(larger, unit).range(low, high)
 }
 
-/// From one figure to another, in the unit in which the figure beside them is read: `54.2 to 1000 µs`, beside 85.2 µs.
+/// From one figure to another, in the unit in which the figure beside them is read: `54.2 to 1000
+/// µs`, beside 85.2 µs.
 #[must_use]
 pub fn range_beside(figure: f64, low: f64, high: f64, unit: &str) -> String {
     if figure == 0.0 && high != 0.0 {

@@ -1,7 +1,9 @@
-//! What samples say: medians, their intervals, whether two sets differ, and figures with their units.
+//! What samples say: medians, their intervals, whether two sets differ, and figures with their
+//! units.
 //!
-//! Nothing here drops a sample. What is not a number (a failed division, say) is left out of sums and orders, because it has no
-//! place in them; [`Summary::count`] tells how many samples did count.
+//! Nothing here drops a sample. What is not a number (a failed division, say) is left out of sums
+//! and orders, because it has no place in them; [`Summary::count`] tells how many samples did
+//! count.
 
 mod bootstrap;
 mod by_process;

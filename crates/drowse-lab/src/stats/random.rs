@@ -1,4 +1,5 @@
-//! Random numbers that are the same each time, so that a report of the same results is the same report.
+//! Random numbers that are the same each time, so that a report of the same results is the same
+//! report.
 
 /// A small generator (`SplitMix64`). Good enough to draw samples with; not for secrets.
 #[derive(Debug, Clone)]

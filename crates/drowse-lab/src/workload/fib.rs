@@ -6,7 +6,7 @@ use crate::contender::{Fork, Pool, Serial};
 use crate::measure::Budget;
 use std::hint::black_box;
 
-/// fib(27), a join a call.
+/// fib(27), a join per call.
 #[derive(Debug)]
 pub struct Fib;
 

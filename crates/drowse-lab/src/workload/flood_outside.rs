@@ -34,7 +34,8 @@ impl Workload for FloodOutside {
     }
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
-        // All floods of a process count in the same place: a job that had to know where would not be empty.
+        // All floods of a process count in the same place: a job that had to know where would not
+        // be empty.
         static TURN: Mutex<()> = Mutex::new(());
         let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         flood(pool, 1, FEW)?;

@@ -37,7 +37,8 @@ impl Workload for Idle {
             let meter = UsageMeter::start();
             thread::sleep(STRETCH);
             let usage = meter.read();
-            // What we spent ourselves, to sleep and to ask for the figures of all threads, is not the pool's.
+            // What we spent ourselves, to sleep and to ask for the figures of all threads, is not
+            // the pool's.
             let cpu = usage.cpu.saturating_sub(thread_cpu() - before).as_secs_f64() * 1e3;
             let switches = (usage.switches.iter().sum::<i64>() - 1).max(0) as f64;
             (cpu / usage.wall.as_secs_f64(), switches / usage.wall.as_secs_f64())

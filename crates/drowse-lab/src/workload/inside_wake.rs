@@ -36,7 +36,8 @@ impl Workload for InsideWake {
     }
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
-        // Before the fork, long enough for those to fall asleep again whom the entry woke; and a little, between two looks.
+        // Before the fork, long enough for those that the entry woke to fall asleep again; and a
+        // little, between two looks.
         let (before, look) = (Work::micros(1_000), Work::micros(1));
         warm_up(pool);
         let rounds = budget.rounds(|| {
@@ -70,9 +71,10 @@ struct Started {
     elsewhere: bool,
 }
 
-/// When both halves had started on threads of their own. Nothing if the half that began gave up first.
+/// When both halves had started on threads of their own. Nothing if the half that began gave up
+/// first.
 ///
-/// Which half a pool begins with is its own affair; the one that begins waits for the other.
+/// Which half a pool begins with is up to the pool; the one that begins waits for the other.
 fn until_start<F: Fork>(fork: &mut F, look: Work) -> Option<Started> {
     let (starts, forked) = ([const { Start::new() }; 2], Instant::now());
     let half = |mine: &Start, other: &Start| {

@@ -5,13 +5,13 @@ use super::{MeasureSpec, Samples, Workload, samples};
 use crate::contender::{Fork, Pool, Serial};
 use crate::measure::Budget;
 
-/// Draws the Mandelbrot set, a row a leaf.
+/// Draws the Mandelbrot set, a row per leaf.
 #[derive(Debug)]
 pub struct Mandelbrot;
 
 const WIDTH: usize = size(384, 32);
 const HEIGHT: usize = size(256, 16);
-/// A point that has not fled after so many steps never will.
+/// A point that has not escaped after so many steps never will.
 const MOST: u16 = size(256, 64) as u16;
 
 impl Workload for Mandelbrot {
@@ -39,7 +39,7 @@ fn picture<F: Fork>(fork: &mut F) -> Vec<[u16; WIDTH]> {
     rows
 }
 
-/// How many steps it takes a point to flee.
+/// How many steps it takes a point to escape.
 fn steps(x: f64, y: f64) -> u16 {
     let (mut real, mut imaginary) = (0.0, 0.0);
     for step in 0..MOST {

@@ -11,7 +11,7 @@ pub struct Matmul;
 
 /// Rows and columns: a power of two.
 const SIDE: usize = size(256, 32);
-/// A block that is no larger is multiplied by plain loops.
+/// A block that is at most this large is multiplied by plain loops.
 const BLOCK: usize = size(32, 8);
 
 impl Workload for Matmul {
@@ -40,7 +40,8 @@ fn matrix(skip: usize) -> Vec<f32> {
     numbers(skip + SIDE * SIDE).skip(skip).map(|number| (number % 8) as f32).collect()
 }
 
-/// Where an item is: the quarters of a matrix lie one after the other, and so do theirs, down to blocks of rows.
+/// Where an item is: the quarters of a matrix lie one after the other, and so do theirs, down to
+/// blocks of rows.
 fn place(row: usize, column: usize) -> usize {
     let (mut side, mut first, mut row, mut column) = (SIDE, 0, row, column);
     while side > BLOCK {

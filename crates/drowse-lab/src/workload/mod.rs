@@ -1,6 +1,7 @@
-//! What is measured: one file a workload.
+//! What is measured: one file per workload.
 //!
-//! A workload is written once, for any [`Pool`]. It checks its results against plain calls, and says in its [`MeasureSpec`]s what its figures are.
+//! A workload is written once, for any [`Pool`]. It checks its results against plain calls, and
+//! says in its [`MeasureSpec`]s what its figures are.
 
 mod bursts;
 mod cold_entry;
@@ -100,7 +101,8 @@ pub trait Workload {
     const MEASURES: &'static [MeasureSpec];
     /// The widths of pool for which a comparison runs it, besides the number of processors.
     const WIDTHS: &'static [usize] = &[];
-    /// Whether it is about where woken threads begin: then it is also run with drowse's hand taken off that.
+    /// Whether it is about where woken threads begin: then it is also run with drowse's hand taken
+    /// off that.
     const PLACES: bool = false;
 
     /// Whether this contender can do it at all, which is known without a pool. Most workloads fork.

@@ -7,7 +7,8 @@ use std::ops::Range;
 use std::thread;
 use std::time::Duration;
 
-/// Whether workloads are small: so that tests are quick, a debug build goes through everything but measures nothing worth knowing.
+/// Whether workloads are small: so that tests are quick, a debug build goes through everything but
+/// measures nothing worth knowing.
 pub const QUICK: bool = cfg!(debug_assertions);
 
 /// The size of something: the first to measure, the second where workloads are [`QUICK`].
@@ -49,7 +50,8 @@ pub(super) fn pieces<F: Fork, T: Send>(
     );
 }
 
-/// Gives each thread of the pool something to do once, so that all are started and the first round is like the others.
+/// Gives each thread of the pool something to do once, so that all are started and the first round
+/// is like the others.
 pub(super) fn warm_up<P: Pool>(pool: &P) {
     let work = Work::micros(size(20, 2) as u64);
     let expected = sum(&mut crate::contender::Serial, 0..128, &|seed| work.run(seed as u64));

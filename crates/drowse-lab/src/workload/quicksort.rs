@@ -9,7 +9,7 @@ use crate::measure::Budget;
 #[derive(Debug)]
 pub struct Quicksort;
 
-/// A slice that is no longer is sorted by the standard library.
+/// A slice that is at most this long is sorted by the standard library.
 const CUT_OFF: usize = size(4_096, 256);
 
 impl Workload for Quicksort {
@@ -68,7 +68,8 @@ fn partition(items: &mut [u32]) -> usize {
     let pivot = items[last];
     let mut smaller = 0;
     for at in 0..last {
-        // Without a branch, which no processor could foretell: swaps in any case, and counts the smaller.
+        // Without a branch, which no processor could predict: swaps in any case, and counts the
+        // smaller.
         items.swap(at, smaller);
         smaller += usize::from(items[smaller] < pivot);
     }

@@ -12,7 +12,7 @@ pub struct RegionChain;
 const REGIONS: u64 = size(150, 15) as u64;
 /// The items of a region.
 const ITEMS: usize = 8;
-/// Nanoseconds of work an item.
+/// Nanoseconds of work per item.
 const ITEM: u64 = 2_500;
 
 impl Workload for RegionChain {

@@ -5,7 +5,8 @@ use super::{MeasureSpec, Samples, Workload};
 use crate::contender::{Fork, Pool, Serial};
 use crate::measure::{Budget, Work};
 
-/// Leaves of equal length on a tree whose forks put an eighth to the left and the rest to the right.
+/// Leaves of equal length on a tree whose forks put an eighth to the left and the rest to the
+/// right.
 #[derive(Debug)]
 pub struct Skewed;
 

@@ -1,4 +1,5 @@
-//! The sum of a tree: forks that touch memory. The order in which the nodes were allocated decides more than the runtime.
+//! The sum of a tree: forks that touch memory. The order in which the nodes were allocated decides
+//! more than the runtime.
 
 use super::parts::size;
 use super::{MeasureSpec, Samples, Workload, samples};

@@ -1,4 +1,4 @@
-//! Runs the program and does things to it meanwhile.
+//! Runs the program and does things to it while it runs.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};

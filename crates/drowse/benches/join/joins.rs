@@ -14,7 +14,7 @@ pub(crate) fn run() {
     let rayon = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let tree = Node::tree(TREE_DEPTH);
 
-    // fib(n) takes fib(n + 1) - 1 joins; a tree takes one a node.
+    // fib(n) takes fib(n + 1) - 1 joins; a tree takes one per node.
     let fib_joins = (fib(FIB + 1) - 1) as f64;
     let tree_joins = f64::from((1 << TREE_DEPTH) - 1);
     report(
@@ -41,7 +41,8 @@ fn repeat(f: impl Fn() -> u64) -> u64 {
     (0..TREE_REPEATS).map(|_| f()).sum()
 }
 
-/// Times sequential code, rayon and drowse in turn, and prints nanoseconds a join over sequential.
+/// Times sequential code, rayon and drowse in turn, and prints nanoseconds per join over
+/// sequential.
 fn report(name: &str, joins: f64, repeats: u32, contenders: [&dyn Fn() -> u64; 3]) {
     let mut samples = [const { Vec::new() }; 3];
     let expected = contenders[0]();

@@ -1,8 +1,8 @@
 //! What a join costs, and how fast a sleeping pool wakes, beside rayon, in one interleaved run.
 //!
 //! `cargo bench -p drowse --bench join` runs everything; add `-- joins` or `-- wakes` for one half.
-//! Figures are medians of many rounds in which the contenders take turns, so that a noisy machine is
-//! noisy for all of them. Compare ratios, not nanoseconds.
+//! Figures are medians of many rounds in which the contenders take turns, so that a noisy machine
+//! is noisy for all of them. Compare ratios, not nanoseconds.
 
 mod joins;
 mod stats;

@@ -1,4 +1,5 @@
-//! From an outside `spawn` into a sleeping pool to the first instruction of the job, while the caller is busy.
+//! From an outside `spawn` into a sleeping pool to the first instruction of the job, while the
+//! caller is busy.
 
 use crate::stats::quantile;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,7 +13,8 @@ const NAP: Duration = Duration::from_millis(3);
 
 pub(crate) fn run() {
     println!("outside spawn into a sleeping pool of 2, to the job's first instruction, caller busy:");
-    // The system places the threads; then, if it can be done here, caller and workers are pinned apart.
+    // The system places the threads; then, if it can be done here, caller and workers are pinned
+    // apart.
     measure("unpinned", &|_| true);
     if pin::to(0) {
         measure("pinned", &pin::to);
@@ -136,7 +138,8 @@ impl Bare {
 mod pin {
     /// Pins the calling thread to this CPU. False if that cannot be done.
     pub(super) fn to(cpu: usize) -> bool {
-        // SAFETY: an all-zero set is an empty one; the set outlives the call; 0 is the calling thread.
+        // SAFETY: an all-zero set is an empty one; the set outlives the call; 0 is the calling
+        // thread.
         unsafe {
             let mut set: libc::cpu_set_t = std::mem::zeroed();
             libc::CPU_SET(cpu, &mut set);

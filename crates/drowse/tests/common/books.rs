@@ -5,8 +5,8 @@ use drowse::{Metrics, Reason, ThreadPool};
 
 /// Waits until so many workers sleep and the books say so too, and returns the books.
 ///
-/// A waker counts the wake before it goes on; but a sleeper is in bed a moment before it counts its sleep. So wait until
-/// each sleep is there that has not ended.
+/// A waker counts the wake before it goes on; but a sleeper is asleep a moment before it counts its
+/// sleep. So wait until each sleep is there that has not ended.
 #[track_caller]
 pub(crate) fn at_rest(pool: &ThreadPool, asleep: usize) -> Metrics {
     until("the pool is at rest", || {

@@ -1,6 +1,9 @@
 //! Tests that need a process of their own: for its environment, or because it is to die.
 
+#![allow(unused_imports, unused_macros)] // not every test binary has children
+
 use super::limit;
+use std::any;
 use std::env;
 use std::ffi::OsStr;
 use std::io::Read;
@@ -11,7 +14,8 @@ use std::thread;
 /// Tells a process that it is the child, and for which test.
 const ROLE: &str = "DROWSE_TEST_CHILD";
 
-/// How a child exits that has run its body to the end. Not 0, which is also how one exits that found no such test.
+/// How a child exits that has run its body to the end. Not 0, which is also how one exits that
+/// found no such test.
 const DONE: i32 = 42;
 
 /// How a child ended, and what it said.
@@ -21,8 +25,23 @@ pub(crate) struct Ended {
     pub(crate) stderr: String,
 }
 
-/// Runs `body` in a child process, this very test once more, with these environment variables and none of drowse's
-/// own. `test` is the test's name.
+/// The name of the test that this is written in, as the test runner knows it: with its modules.
+macro_rules! this_test {
+    () => {{
+        fn here() {}
+        $crate::common::child::name_around(here)
+    }};
+}
+pub(crate) use this_test;
+
+/// The name of the test that a function is declared in, or a closure of the test.
+pub(crate) fn name_around<F>(_here: F) -> &'static str {
+    let path = any::type_name::<F>().trim_end_matches("::here").trim_end_matches("::{{closure}}");
+    path.split_once("::").expect("the crate's name comes first").1
+}
+
+/// Runs `body` in a child process, this very test once more, with these environment variables and
+/// none of drowse's own. `test` is [`this_test!`].
 #[track_caller]
 pub(crate) fn in_child(test: &str, variables: &[(&str, &str)], body: impl FnOnce()) -> Ended {
     if env::var_os(ROLE).as_deref() == Some(OsStr::new(test)) {
@@ -71,7 +90,7 @@ impl Ended {
     }
 }
 
-/// Waits for the child, but not for ever.
+/// Waits for the child, but not forever.
 #[track_caller]
 fn finish(test: &str, mut child: Child) -> Ended {
     let (said, heard) = mpsc::channel();

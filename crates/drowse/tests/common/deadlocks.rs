@@ -1,4 +1,4 @@
-//! Pools that come to a stand, and those who get them going again.
+//! Pools that come to a standstill, and those who get them going again.
 
 use drowse::{Blocked, Deadlock, ThreadPool, ThreadPoolBuilder, mark_blocked, mark_unblocked};
 use std::sync::Mutex;
@@ -16,8 +16,8 @@ pub(crate) fn with_alarm(builder: ThreadPoolBuilder) -> (ThreadPool, Receiver<De
     (builder.deadlock_handler(alarm).build().expect("a pool"), alarms)
 }
 
-/// Has a worker do something, and lets it begin when this thread has woken everyone whom it wakes for the job. Until then there may
-/// be a moment in which nobody is active who will be.
+/// Has a worker do something, and lets it begin when this thread has woken everyone it wakes for
+/// the job. Until then there may be a moment in which nobody is active who will be.
 pub(crate) fn spawn_calmly(pool: &ThreadPool, job: impl FnOnce() + Send + 'static) {
     let (go, gone) = mpsc::channel::<()>();
     pool.spawn(move || {
@@ -38,7 +38,8 @@ pub(crate) struct Stuck {
     answer: Sender<u32>,
 }
 
-/// Blocks the worker that calls this until somebody who listens at the other end of `stuck` rescues it. Returns 42.
+/// Blocks the worker that calls this until somebody who listens at the other end of `stuck` rescues
+/// it. Returns 42.
 #[track_caller]
 pub(crate) fn block(stuck: &Sender<Stuck>) -> u32 {
     let (answer, question) = mpsc::channel();
@@ -46,7 +47,8 @@ pub(crate) fn block(stuck: &Sender<Stuck>) -> u32 {
     question.recv().expect("somebody answers")
 }
 
-/// Gets all of them going: all are unmarked before any is unblocked, since one that goes on might find another job, and block in that.
+/// Gets all of them going: all are unmarked before any is unblocked, since one that goes on might
+/// find another job, and block in that.
 pub(crate) fn rescue(stuck: impl IntoIterator<Item = Stuck>) {
     let (marks, answers): (Vec<_>, Vec<_>) =
         stuck.into_iter().map(|stuck| (stuck.mark, stuck.answer)).unzip();
@@ -54,7 +56,8 @@ pub(crate) fn rescue(stuck: impl IntoIterator<Item = Stuck>) {
     answers.into_iter().for_each(|answer| answer.send(42).expect("it waits for it"));
 }
 
-/// A join whose second half blocks until the first has rescued it. For pools in which it can be stolen.
+/// A join whose second half blocks until the first has rescued it. For pools in which it can be
+/// stolen.
 pub(crate) fn one_rescues_the_other() -> u32 {
     let (stuck, all_stuck) = mpsc::channel();
     drowse::join(move || rescue(all_stuck.recv()), move || block(&stuck)).1

@@ -18,8 +18,9 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// After so long a test hangs. Less than the test runner's own limit, so that it is us who say which. Whoever runs the
-/// tests with something that slows them down can ask for more patience.
+/// After so long a test hangs. Less than the test runner's own limit, so that we are the ones to
+/// say which. Someone who runs the tests with something that slows them down can ask for more
+/// patience.
 pub(crate) fn limit() -> Duration {
     let patience = std::env::var("DROWSE_TEST_PATIENCE").map_or(1, |times| times.parse().expect("a number"));
     Duration::from_secs(25) * patience
@@ -31,8 +32,8 @@ pub(crate) fn watchdog<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'sta
     watch(body, || {})
 }
 
-/// As [`watchdog`], for a body that makes its thread a worker: the thread stays until the process ends, and
-/// with it what the pool has left on it for as long as it lives.
+/// As [`watchdog`], for a body that makes its thread a worker: the thread stays until the process
+/// ends, and with it what the pool has left on it for as long as it lives.
 #[track_caller]
 pub(crate) fn watchdog_for_life<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> R {
     watch(body, || {
@@ -140,7 +141,8 @@ pub(crate) fn until_all_sleep(pool: &ThreadPool) {
 /// Workers that are kept busy until this is dropped.
 pub(crate) struct Busy(Vec<Sender<()>>);
 
-/// Keeps `workers` workers of the pool busy: each runs a job that blocks. Returns when all of them do.
+/// Keeps `workers` workers of the pool busy: each runs a job that blocks. Returns when all of them
+/// do.
 pub(crate) fn occupy(pool: &ThreadPool, workers: usize) -> Busy {
     let (started, starts) = mpsc::channel();
     let holds = (0..workers).map(|_| {

@@ -1,11 +1,13 @@
-//! Deadlocks: reported when there is one, and only then. More about them is in the tests of that name.
+//! Deadlocks: reported when there is one, and only then. More about them is in the tests of that
+//! name.
 
 use crate::common::deadlocks::{block, one_rescues_the_other, rescue, spawn_calmly, with_alarm};
 use crate::common::{assert_works, until_all_sleep};
 use crate::subject::{Subject, WIDTHS, rounds};
 use std::sync::mpsc;
 
-/// Every worker blocks. The jobs come from one of them: while it is at it, it is active, whoever else blocks.
+/// Every worker blocks. The jobs come from one of them: while it is at it, it is active, no matter
+/// who else blocks.
 pub(crate) fn a_deadlock_is_reported(subject: Subject) {
     for width in WIDTHS {
         let (pool, alarms) = with_alarm(subject.builder(width));

@@ -38,7 +38,8 @@ pub(crate) fn halves_that_wait_for_each_other_in_a_pool_that_sleeps(subject: Sub
     }
 }
 
-/// A tree of joins whose leaves all wait for each other. `first` says how many of the leaves are in the first half.
+/// A tree of joins whose leaves all wait for each other. `first` says how many of the leaves are in
+/// the first half.
 fn meet_all(everyone: &Barrier, leaves: usize, first: fn(usize) -> usize) {
     if leaves == 1 {
         everyone.wait();

@@ -1,4 +1,4 @@
-//! News from threads that are no workers.
+//! News from threads that are not workers.
 
 use crate::common::{Dice, assert_works, until_all_sleep};
 use crate::subject::{Subject, WIDTHS, rounds};
@@ -6,7 +6,8 @@ use drowse::ThreadPool;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
-/// Installs and spawns by turns, as fast as the pool answers: the workers are caught in every state.
+/// Installs and spawns by turns, as fast as the pool answers: the workers are caught in every
+/// state.
 pub(crate) fn no_wake_up_is_lost_from_outside(subject: Subject) {
     for width in WIDTHS {
         let pool = subject.pool(width);
@@ -42,7 +43,7 @@ pub(crate) fn no_spawn_is_lost_in_a_pool_that_sleeps(subject: Subject) {
     }
 }
 
-/// So many jobs, and who hears of each one's end.
+/// So many jobs, and the receiver that hears of each one's end.
 fn spawn(pool: &ThreadPool, jobs: usize) -> Receiver<()> {
     let (sender, receiver) = mpsc::channel();
     for _ in 0..jobs {

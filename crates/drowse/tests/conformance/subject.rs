@@ -38,8 +38,8 @@ impl Subject {
     }
 }
 
-/// How many rounds a pool of this width gets, where a pool of one gets `most`. A protocol may wake everybody each time, so
-/// wide pools get fewer; but each gets some.
+/// How many rounds a pool of this width gets, where a pool of one gets `most`. A protocol may wake
+/// everybody each time, so wide pools get fewer; but each gets some.
 pub(crate) fn rounds(width: usize, most: usize) -> usize {
     (most / width).max(3)
 }

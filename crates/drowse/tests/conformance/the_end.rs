@@ -8,7 +8,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-/// Builds a pool, does something with it, drops it, and waits until every worker has left; many times for each width.
+/// Builds a pool, does something with it, drops it, and waits until every worker has left; many
+/// times for each width.
 #[track_caller]
 fn begin_and_end(subject: Subject, most: usize, meanwhile: impl Fn(&ThreadPool)) {
     for width in WIDTHS {
@@ -47,7 +48,7 @@ pub(crate) fn of_pools_that_search(subject: Subject) {
     });
 }
 
-/// Whoever finds nothing goes to sleep, and does so at once.
+/// A worker that finds nothing goes to sleep, and does so at once.
 pub(crate) fn of_pools_that_are_eager_to_sleep(subject: Subject) {
     let eager = SleepPolicy {
         rounds_until_sleepy: 0,

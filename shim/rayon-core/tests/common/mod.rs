@@ -8,13 +8,15 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// After so long a test hangs. Less than the test runner's own limit, so that it is us who say which.
+/// After so long a test hangs. Less than the test runner's own limit, so that we are the ones to
+/// say which.
 const LIMIT: Duration = Duration::from_secs(25);
 
 /// Tells a process that it is the child, and for which test.
 const ROLE: &str = "SHIM_TEST_CHILD";
 
-/// How a child exits that has run its body to the end. Not 0, which is also how one exits that found no such test.
+/// How a child exits that has run its body to the end. Not 0, which is also how one exits that
+/// found no such test.
 const DONE: i32 = 42;
 
 /// The variables that the cores look at.
@@ -36,8 +38,9 @@ pub(crate) fn watchdog<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'sta
     }
 }
 
-/// Runs `body` in a child process, this very test once more, with these environment variables and no others of either
-/// core. Panics unless the body gets to its end. Returns what the child wrote to its standard error.
+/// Runs `body` in a child process, this very test once more, with these environment variables and
+/// no others of either core. Panics unless the body gets to its end. Returns what the child wrote
+/// to its standard error.
 #[track_caller]
 pub(crate) fn in_child(test: &str, variables: &[(&str, &str)], body: impl FnOnce()) -> String {
     if env::var(ROLE).is_ok_and(|role| role == test) {
@@ -66,7 +69,7 @@ pub(crate) fn in_child(test: &str, variables: &[(&str, &str)], body: impl FnOnce
     said
 }
 
-/// Waits for the child, but not for ever.
+/// Waits for the child, but not forever.
 #[track_caller]
 fn finished(test: &str, mut child: process::Child) -> process::Child {
     let start = Instant::now();

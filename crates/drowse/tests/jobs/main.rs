@@ -1,0 +1,12 @@
+//! What nobody waits for, what everybody does, and what a worker knows of itself.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod broadcast;
+mod current;
+mod drops;
+mod fairness;
+mod spawn;
+mod spawn_broadcast;
+mod yielding;

@@ -1,0 +1,10 @@
+//! Scopes of all kinds.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod basics;
+mod broadcast;
+mod drops;
+mod order;
+mod place;
