@@ -1,8 +1,11 @@
 //! The owner's end.
 
+#[cfg(any(drowse_loom, drowse_shuttle))]
+mod faults;
+
 use super::{ASKED, Buffer, Shared};
 use drowse_sync::atomic::{AtomicPtr, Ordering};
-use drowse_sync::{Arc, LightFences, full_fence, light_fence, mutant, want_light_fences};
+use drowse_sync::{Arc, LightFences, faulty, full_fence, light_fence, mutant, omittable, want_light_fences};
 use std::cell::{Cell, RefCell};
 use std::ptr::{self, NonNull};
 
@@ -81,13 +84,14 @@ impl<T> Owner<T> {
     fn change_fences(&self) {
         let mut fences = self.fences.borrow_mut();
         if fences.as_ref().is_some_and(LightFences::are_due_back) {
-            // First the slow way, then no light fences.
-            self.set_light(false);
+            // First the slow path, then no light fences.
+            self.leave_fast_path();
             *fences = None;
         } else if fences.is_none() {
             *fences = (self.get_fences)();
             if fences.is_some() {
                 self.set_light(true);
+                self.make_room(self.bottom());
             } else {
                 self.count_slow_push();
             }
@@ -113,26 +117,27 @@ impl<T> Owner<T> {
     pub fn rest(&self) {
         let mut fences = self.fences.borrow_mut();
         if fences.is_some() {
-            if !mutant::active("deque/rest-stays-light") {
-                self.set_light(false);
-            }
+            omittable!("deque/rest-stays-light", self.leave_fast_path());
             *fences = None;
         }
     }
 
-    /// Goes the fast way from now on, or the slow one.
+    /// Takes the slow path from now on.
+    fn leave_fast_path(&self) {
+        self.set_light(false);
+        omittable!("deque/rest-keeps-limit", self.make_room(self.bottom()));
+    }
+
+    /// Notes whether the owner has light fences. The limit is to be set next.
     fn set_light(&self, is_light: bool) {
         let public = &*self.shared.public;
         // No thief is publishing meanwhile: each of them acts on one or the other.
-        let lock = (!mutant::active("deque/switch-unlocked")).then(|| public.lock.lock());
+        let lock = mutant::lock("deque/switch-unlocked", &public.lock);
         // ORDERING: relaxed; written and read under the lock, and a guess elsewhere.
         self.shared.is_light.store(is_light, Ordering::Relaxed);
         // ORDERING: relaxed; written under the lock.
         self.shared.set_split(public.split.load(Ordering::Relaxed));
         drop(lock);
-        if is_light || !mutant::active("deque/rest-keeps-limit") {
-            self.make_room(self.bottom());
-        }
     }
 
     /// Publishes half of the private items, if nothing is public. Cheaper than when a thief must do so.
@@ -168,13 +173,12 @@ impl<T> Owner<T> {
         // ORDERING: relaxed; a look. `top` never falls.
         if split <= public.top.load(Ordering::Relaxed) && split < self.bottom() {
             let shared = split + (self.bottom() - split + 1) / 2;
-            if mutant::active("deque/share-unclaimed") {
-                // ORDERING: immaterial, a mutant.
-                public.split.store(shared, Ordering::Release);
-            } else {
-                // No fence: it is the owner who pops, and it does not while it is here.
-                self.shared.set_split(shared);
-            }
+            // No fence: it is the owner who pops, and it does not while it is here.
+            faulty!(
+                "deque/share-unclaimed",
+                self.shared.set_split(shared),
+                faults::split_without_claim(self, shared)
+            );
         }
     }
 
@@ -211,12 +215,12 @@ impl<T> Owner<T> {
         let newest = self.slot(bottom).load(Ordering::Relaxed);
         // Look first: to withdraw another item than this, even for a moment, would hide it from a worker that takes a last look
         // before it sleeps.
-        if mutant::active("deque/take-back-hides-others") && !ptr::eq(newest, item.as_ptr()) {
-            self.lower_bottom(bottom);
-            // ORDERING: immaterial, a mutant.
-            self.set_bottom(bottom + 1, Ordering::Release);
-        }
-        ptr::eq(newest, item.as_ptr()) && (self.lower_bottom(bottom) <= bottom || self.pop_public(bottom))
+        let is_newest = faulty!(
+            "deque/take-back-hides-others",
+            ptr::eq(newest, item.as_ptr()),
+            faults::hide_then_look(self, bottom, item)
+        );
+        is_newest && (self.lower_bottom(bottom) <= bottom || self.pop_public(bottom))
     }
 
     /// How many items there are. Thieves may have taken some of them by now.
@@ -279,7 +283,7 @@ impl<T> Owner<T> {
     fn pop_public(&self, bottom: i64) -> bool {
         let public = &*self.shared.public;
         // Waits for a publication that is under way.
-        let lock = (!mutant::active("deque/pop-unlocked")).then(|| public.lock.lock());
+        let lock = mutant::lock("deque/pop-unlocked", &public.lock);
         // ORDERING: relaxed; written under the lock.
         if public.split.load(Ordering::Relaxed) <= bottom {
             return true;
@@ -293,17 +297,20 @@ impl<T> Owner<T> {
             return true;
         }
         // The last public item, or none.
-        let won = top == bottom
-            && (mutant::active("deque/pop-last-without-race")
-                // ORDERING: relaxed; the order among the takers of one index is that of the changes
-                // of `top`, and the owner takes what it pushed itself. The fence above releases.
-                || public.top.compare_exchange(top, top + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok());
+        let won = top == bottom && faulty!("deque/pop-last-without-race", self.win_last(top), true);
         // Taken by us or by a thief, the index is used up: `top`, `split` and `bottom` meet behind it.
         self.shared.set_split(bottom + 1);
         // ORDERING: release as every time; belt and braces, since nothing is left below.
         self.set_bottom(bottom + 1, Ordering::Release);
         drop(lock);
         won
+    }
+
+    /// Races the thieves for the last public item, at `top`. After the fence of `pop_public`.
+    fn win_last(&self, top: i64) -> bool {
+        // ORDERING: relaxed; the order among the takers of one index is that of the changes of
+        // `top`, and the owner takes what it pushed itself. The fence in `pop_public` releases.
+        self.shared.public.top.compare_exchange(top, top + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// Sees to it that there is room for an item at `bottom`: looks how far the thieves are, and grows if that is not far
@@ -338,16 +345,11 @@ impl<T> Owner<T> {
         }
         let public = &*self.shared.public;
         let mut buffers = public.lock.lock();
-        if mutant::active("deque/grow-frees-old") {
-            let old = buffers.pop().expect("a deque has a buffer");
-            // Poison rather than free, so that a model can tell: a thief that reads it takes nothing.
-            for index in top..bottom {
-                // SAFETY: still allocated (and leaked, by this mutant).
-                // ORDERING: immaterial, a mutant.
-                unsafe { old.as_ref() }.slot(index).store(ptr::null_mut(), Ordering::Relaxed);
-            }
-        }
-        buffers.push(bigger);
+        faulty!(
+            "deque/grow-frees-old",
+            buffers.push(bigger),
+            faults::replace_newest(&mut buffers, bigger, top..bottom)
+        );
         drop(buffers);
         self.use_buffer(bigger);
         // ORDERING: release publishes the copied slots to thieves, which acquire the pointer. The old

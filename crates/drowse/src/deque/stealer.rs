@@ -2,7 +2,7 @@
 
 use super::{ASKED, Shared};
 use drowse_sync::atomic::Ordering;
-use drowse_sync::{Arc, full_fence, heavy_fence, mutant};
+use drowse_sync::{Arc, faulty, full_fence, heavy_fence, mutant};
 use std::ptr::NonNull;
 
 /// The end that everyone else takes from.
@@ -78,7 +78,7 @@ impl<T> Stealer<T> {
         }
         match self.steal_public() {
             // If others took all that was published, there may still be more.
-            Steal::Empty if !mutant::active("deque/steal-gives-up") => Steal::Retry,
+            Steal::Empty => faulty!("deque/steal-gives-up", Steal::Retry, Steal::Empty),
             outcome => outcome,
         }
     }
@@ -148,9 +148,9 @@ impl<T> Stealer<T> {
         // ORDERING: acquire pairs with the release of the push; `set_split` passes it on to the thieves.
         let bottom =
             self.shared.private.bottom.load(mutant::weaken("deque/publish-relaxed", Ordering::Acquire));
-        let granted = if mutant::active("deque/publish-ignores-owner") { wanted } else { wanted.min(bottom) };
+        let granted = faulty!("deque/publish-ignores-owner", wanted.min(bottom), wanted);
         // An owner that is after a public item has `bottom` below `split`, and waits for the lock.
-        let lowest = if mutant::active("deque/publish-lowers-split") { 0 } else { split };
+        let lowest = faulty!("deque/publish-lowers-split", split, 0);
         self.shared.set_split(granted.max(lowest));
         drop(lock);
         granted > split

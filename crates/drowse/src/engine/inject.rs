@@ -2,7 +2,7 @@
 
 use super::registry::Registry;
 use crate::job::JobRef;
-use drowse_sync::mutant;
+use drowse_sync::omittable;
 
 impl Registry {
     /// Offers a job to the workers: on our own deque if we are one of them, else through the injector.
@@ -29,9 +29,7 @@ impl Registry {
         self.injector.push(job);
         // WAKE: the workers may all sleep. The post's fence and the one of a worker that falls asleep see to it that we
         // see the sleeper, or it sees the job.
-        if !mutant::active("engine/inject-no-post") {
-            self.sleep.post_injected(1, &|| queue_was_empty);
-        }
+        omittable!("engine/inject-no-post", self.sleep.post_injected(1, &|| queue_was_empty));
     }
 
     /// Leaves one job for each worker.
@@ -45,8 +43,6 @@ impl Registry {
             thread.broadcasts.push(job);
         }
         // WAKE: each has a job that nobody else can run.
-        if !mutant::active("engine/broadcast-no-wake") {
-            self.sleep.post_broadcast();
-        }
+        omittable!("engine/broadcast-no-wake", self.sleep.post_broadcast());
     }
 }

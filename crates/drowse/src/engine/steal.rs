@@ -4,7 +4,7 @@ use super::worker::WorkerThread;
 use crate::TraceEvent;
 use crate::deque::{Steal, Stealer};
 use crate::job::{JobHeader, JobRef};
-use drowse_sync::{hint, mutant};
+use drowse_sync::{faulty, hint};
 use std::cell::Cell;
 
 /// Whether it is worth asking the owner of private jobs for them: force costs tens of microseconds where a heavy fence is a system call.
@@ -117,11 +117,10 @@ impl WorkerThread {
     #[cold]
     fn steal_by_force(&self) -> Option<JobRef> {
         self.promises.broken.set(0);
-        if mutant::active("engine/never-by-force") {
-            return None;
-        }
         for victim in self.others_from(self.promises.by.get()) {
-            if let Steal::Success(word) = self.stealer_of(victim).steal_by_force() {
+            let stealer = self.stealer_of(victim);
+            let outcome = faulty!("engine/never-by-force", stealer.steal_by_force(), Steal::Empty);
+            if let Steal::Success(word) = outcome {
                 // SAFETY: what is in a deque was put there by `push`, and has left it now.
                 return Some(self.stolen(unsafe { JobRef::from_word(word) }, victim));
             }

@@ -5,7 +5,7 @@ use crate::TraceEvent;
 use crate::job::JobRef;
 use crate::unwind;
 use drowse_sleep::{Deadlock, LatchWord, Surroundings};
-use drowse_sync::mutant;
+use drowse_sync::look;
 use std::ptr;
 
 impl WorkerThread {
@@ -51,7 +51,7 @@ impl WorkerThread {
         }
         // WAKE: a post may have counted on us as one who searches. Now that we do not, the next sleeper takes over if
         // there is more than what we found.
-        sleep.stop_looking(idle, || self.registry.work_visible() && !mutant::active("engine/baton-blind"));
+        sleep.stop_looking(idle, || look!("engine/baton-blind", self.registry.work_visible()));
         if let Some(job) = found {
             self.registry.record(TraceEvent::Begin);
             // SAFETY: taken from a queue just now.
@@ -68,7 +68,7 @@ impl WorkerThread {
     /// Whether a broadcast has left a job for this worker, which nobody else can run.
     fn has_letter(&self) -> bool {
         let letters = &self.registry.threads[self.index()].broadcasts;
-        !letters.is_empty() && !mutant::active("engine/letter-overlooked")
+        look!("engine/letter-overlooked", !letters.is_empty())
     }
 
     /// Runs one job, from wherever there is one. False if there was none.

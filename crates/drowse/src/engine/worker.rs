@@ -8,7 +8,7 @@ use crate::deque::Owner;
 use crate::job::{JobHeader, JobRef};
 use crate::metrics::WorkMeter;
 use drowse_sleep::PostedTo;
-use drowse_sync::{Arc, mutant, random_seed};
+use drowse_sync::{Arc, omittable, random_seed};
 use std::cell::Cell;
 use std::ptr;
 
@@ -113,9 +113,7 @@ impl WorkerThread {
         self.deque.push(job.into_word());
         // WAKE: a worker that we do not see on its way to sleep sees the job; one that we see is kept awake, or
         // woken if nobody else searches.
-        if !mutant::active("engine/push-no-post") {
-            self.registry.sleep.post(1, &self.deque);
-        }
+        omittable!("engine/push-no-post", self.registry.sleep.post(1, &self.deque));
     }
 
     /// Offers a job to everyone, to be run after those offered the same way before.
