@@ -56,6 +56,11 @@ impl WorkerThread {
         CURRENT.with(Cell::get)
     }
 
+    /// Whether this thread is this worker.
+    pub(crate) fn is_current(&self) -> bool {
+        CURRENT.with(|current| ptr::eq(current.get(), self))
+    }
+
     /// Makes this thread the worker `this`, until it is dropped.
     ///
     /// # Safety

@@ -2,7 +2,7 @@
 
 use super::Latch;
 use drowse_sync::atomic::Ordering;
-use drowse_sync::{Arc, Lifetime, WaitWord, mutant};
+use drowse_sync::{Arc, Lifetime, WaitWord, faulty, mutant};
 
 const UNSET: u32 = 0;
 /// Not set, and the waiter is blocked or about to be.
@@ -52,8 +52,12 @@ impl Latch for LockLatch {
         let word = unsafe { (*this).word() };
         // ORDERING: release pairs with the acquire of the waiter: it sees the job's result.
         let old = word.swap(SET, mutant::weaken("latch/lock-set-relaxed", Ordering::Release));
-        // SAFETY: none, that is the point of the mutant: the latch may be gone.
-        mutant::active("latch/lock-fetch-late").then(|| unsafe { (*this).word() });
+        let word = faulty!(
+            "latch/lock-fetch-late",
+            word,
+            // SAFETY: none, that is the point of the fault: the latch may be gone.
+            unsafe { (*this).word() }
+        );
         if old == WAITING {
             word.wake();
         }

@@ -13,12 +13,12 @@
 mod count;
 mod lock;
 mod once;
-mod spin;
+mod worker;
 
 pub(crate) use count::CountLatch;
 pub(crate) use lock::LockLatch;
 pub(crate) use once::OnceLatch;
-pub(crate) use spin::{CrossLatch, SpinLatch};
+pub(crate) use worker::{CrossLatch, SpinLatch};
 
 /// An event that can be set from any thread.
 pub(crate) trait Latch {
