@@ -1,5 +1,6 @@
 //! One closure, on each worker.
 
+use super::global::with_current_registry;
 use super::spawn::spawned_job;
 use crate::engine::{Registry, WorkerThread};
 use crate::job::StackJob;
@@ -30,7 +31,7 @@ where
     OP: Fn(BroadcastContext<'_>) -> R + Sync,
     R: Send,
 {
-    Registry::with_current(|registry| broadcast_in(op, registry))
+    with_current_registry(|registry| broadcast_in(op, registry))
 }
 
 /// Runs a closure some time once on each worker of the current pool. Returns at once.
@@ -54,7 +55,7 @@ pub fn spawn_broadcast<OP>(op: OP)
 where
     OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
 {
-    Registry::with_current(|registry| spawn_broadcast_in(op, registry));
+    with_current_registry(|registry| spawn_broadcast_in(op, registry));
 }
 
 /// What a broadcast tells its closure: which worker it runs on.
@@ -66,8 +67,10 @@ pub struct BroadcastContext<'a> {
 
 impl BroadcastContext<'_> {
     pub(super) fn with<R>(f: impl FnOnce(BroadcastContext<'_>) -> R) -> R {
-        let f = |worker: &WorkerThread| f(BroadcastContext { worker, here: PhantomData });
-        super::context::current_worker(f).expect("a broadcast runs on workers")
+        WorkerThread::with_current(|worker| {
+            let worker = worker.expect("a broadcast runs on workers");
+            f(BroadcastContext { worker, here: PhantomData })
+        })
     }
 
     /// The worker's index, from 0.
@@ -109,9 +112,16 @@ where
     R: Send,
 {
     Registry::assert_may_wait();
+    WorkerThread::with_current(|worker| wait_for_broadcast(op, registry, worker))
+}
+
+/// Runs `op` on each worker of `registry`, while `waiter` waits, or else a thread that is not a worker.
+fn wait_for_broadcast<OP, R>(op: OP, registry: &Registry, waiter: Option<&WorkerThread>) -> Vec<R>
+where
+    OP: Fn(BroadcastContext<'_>) -> R + Sync,
+    R: Send,
+{
     let run = |_migrated| BroadcastContext::with(&op);
-    // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
-    let waiter = unsafe { WorkerThread::current().as_ref() };
     let latch = CountLatch::new(registry.num_threads(), waiter);
     let jobs: Vec<_> =
         (0..registry.num_threads()).map(|_| StackJob::new(&run, LatchRef::new(&latch))).collect();

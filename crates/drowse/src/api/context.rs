@@ -1,7 +1,8 @@
 //! Where am I?
 
+use super::global::with_current_registry;
 use crate::Metrics;
-use crate::engine::{Registry, WorkerThread};
+use crate::engine::WorkerThread;
 use std::marker::PhantomData;
 
 /// What [`join_context`](crate::join_context) tells its closures.
@@ -41,7 +42,7 @@ impl FnContext {
 /// assert_eq!(pool.install(drowse::current_num_threads), 3);
 /// ```
 pub fn current_num_threads() -> usize {
-    Registry::with_current(|registry| registry.num_threads())
+    with_current_registry(|registry| registry.num_threads())
 }
 
 /// The calling worker's index in its pool, from 0; `None` on a thread that is no worker.
@@ -53,7 +54,7 @@ pub fn current_num_threads() -> usize {
 /// ```
 #[inline]
 pub fn current_thread_index() -> Option<usize> {
-    current_worker(WorkerThread::index)
+    WorkerThread::with_current(|worker| worker.map(WorkerThread::index))
 }
 
 /// Whether the calling worker has jobs of its own waiting to be run; `None` on a thread that is no worker.
@@ -71,7 +72,7 @@ pub fn current_thread_index() -> Option<usize> {
 /// ```
 #[inline]
 pub fn current_thread_has_pending_tasks() -> Option<bool> {
-    current_worker(|worker| !worker.deque_is_empty())
+    WorkerThread::with_current(|worker| worker.map(|worker| !worker.deque_is_empty()))
 }
 
 /// The most threads a pool can have: 32,767. Asking for more gives this many.
@@ -83,12 +84,6 @@ pub fn max_num_threads() -> usize {
     drowse_sleep::MAX_WORKERS
 }
 
-/// What `ask` says of the calling worker.
-pub(super) fn current_worker<R>(ask: impl FnOnce(&WorkerThread) -> R) -> Option<R> {
-    // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
-    unsafe { WorkerThread::current().as_ref() }.map(ask)
-}
-
 /// What the workers of the pool that this thread works for, else of the global one, have done so far. See
 /// [`ThreadPool::metrics`](crate::ThreadPool::metrics).
 ///
@@ -97,5 +92,5 @@ pub(super) fn current_worker<R>(ask: impl FnOnce(&WorkerThread) -> R) -> Option<
 /// assert_eq!(drowse::metrics().workers.len(), drowse::current_num_threads());
 /// ```
 pub fn metrics() -> Metrics {
-    Registry::with_current(|registry| registry.metrics())
+    with_current_registry(|registry| registry.metrics())
 }

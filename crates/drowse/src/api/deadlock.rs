@@ -77,15 +77,13 @@ pub fn mark_blocked() -> Blocked {
         !Sleep::in_deadlock_handler(),
         "a deadlock handler must not mark workers as blocked: it runs while its pool is locked"
     );
-    // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
-    let worker = unsafe { WorkerThread::current().as_ref() };
-    let place = worker.map(|worker| {
+    let mark = |worker: &WorkerThread| {
         let registry = Arc::clone(worker.registry());
         registry.record(TraceEvent::Blocked);
         registry.sleep.mark_blocked(worker.index(), at, &|deadlock| registry.handle_deadlock(deadlock));
         Place { registry, index: worker.index() }
-    });
-    Blocked { place, at }
+    };
+    Blocked { place: WorkerThread::with_current(|worker| worker.map(mark)), at }
 }
 
 /// Says that a worker is about to be unblocked: it counts as active again. The same as dropping the value.

@@ -18,7 +18,7 @@ pub struct ThreadPoolBuildError {
 }
 
 #[derive(Debug)]
-pub(crate) enum BuildErrorKind {
+pub(super) enum BuildErrorKind {
     GlobalPoolAlreadyInitialized,
     GlobalPoolBeingBuilt,
     CurrentThreadAlreadyInPool,
@@ -28,7 +28,7 @@ pub(crate) enum BuildErrorKind {
 }
 
 impl ThreadPoolBuildError {
-    pub(crate) fn new(kind: BuildErrorKind) -> Self {
+    pub(super) fn new(kind: BuildErrorKind) -> Self {
         Self { kind }
     }
 }

@@ -1,7 +1,8 @@
 //! Two closures, perhaps in parallel.
 
 use super::FnContext;
-use crate::engine::{WorkerThread, in_worker};
+use super::global::in_worker;
+use crate::engine::WorkerThread;
 use crate::job::{JobRef, StackJob};
 use crate::latch::SpinLatch;
 use crate::unwind::{self, Payload};
@@ -76,11 +77,10 @@ where
     RA: Send,
     RB: Send,
 {
-    // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
-    match unsafe { WorkerThread::current().as_ref() } {
+    WorkerThread::with_current(|worker| match worker {
         Some(worker) => join_on(worker, oper_a, oper_b),
         None => join_from_outside(oper_a, oper_b),
-    }
+    })
 }
 
 #[cold]

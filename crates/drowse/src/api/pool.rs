@@ -98,7 +98,7 @@ impl ThreadPool {
     /// ```
     #[inline]
     pub fn current_thread_index(&self) -> Option<usize> {
-        self.registry.current_worker().map(WorkerThread::index)
+        self.registry.with_worker(|worker| worker.map(WorkerThread::index))
     }
 
     /// Whether the calling worker has jobs of its own waiting; `None` on a thread that is no worker of *this* pool. See
@@ -111,7 +111,7 @@ impl ThreadPool {
     /// ```
     #[inline]
     pub fn current_thread_has_pending_tasks(&self) -> Option<bool> {
-        self.registry.current_worker().map(|worker| !worker.deque_is_empty())
+        self.registry.with_worker(|worker| worker.map(|worker| !worker.deque_is_empty()))
     }
 
     /// [`join`](crate::join) in this pool.
@@ -259,7 +259,7 @@ impl ThreadPool {
     /// assert_eq!(pool.install(|| pool.yield_now()), Some(drowse::Yield::Idle));
     /// ```
     pub fn yield_now(&self) -> Option<Yield> {
-        self.registry.current_worker().map(|worker| Yield::from_run(worker.run_one()))
+        self.registry.with_worker(|worker| worker.map(|worker| Yield::from_run(worker.run_one())))
     }
 
     /// [`yield_local`](crate::yield_local); `None` on a thread that is no worker of *this* pool.
@@ -270,7 +270,7 @@ impl ThreadPool {
     /// assert_eq!(pool.install(|| pool.yield_local()), Some(drowse::Yield::Idle));
     /// ```
     pub fn yield_local(&self) -> Option<Yield> {
-        self.registry.current_worker().map(|worker| Yield::from_run(worker.run_one_local()))
+        self.registry.with_worker(|worker| worker.map(|worker| Yield::from_run(worker.run_one_local())))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Closures that run some time, and for which nobody waits.
 
-use super::context::current_worker;
+use super::global::with_current_registry;
 use crate::engine::{Registry, WorkerThread};
 use crate::job::{HeapJob, JobRef};
 
@@ -28,7 +28,7 @@ pub fn spawn<F>(func: F)
 where
     F: FnOnce() + Send + 'static,
 {
-    Registry::with_current(|registry| spawn_in(func, registry));
+    with_current_registry(|registry| spawn_in(func, registry));
 }
 
 /// As [`spawn`], but jobs spawned this way from one worker are begun in the order in which they were spawned.
@@ -57,7 +57,7 @@ pub fn spawn_fifo<F>(func: F)
 where
     F: FnOnce() + Send + 'static,
 {
-    Registry::with_current(|registry| spawn_fifo_in(func, registry));
+    with_current_registry(|registry| spawn_fifo_in(func, registry));
 }
 
 pub(super) fn spawn_in(func: impl FnOnce() + Send + 'static, registry: &Registry) {
@@ -68,13 +68,12 @@ pub(super) fn spawn_in(func: impl FnOnce() + Send + 'static, registry: &Registry
 
 pub(super) fn spawn_fifo_in(func: impl FnOnce() + Send + 'static, registry: &Registry) {
     let job = spawned_job(func, registry);
-    // SAFETY: a new reference.
-    unsafe {
-        match registry.current_worker() {
-            Some(worker) => worker.push_fifo(job),
-            None => registry.inject(job),
-        }
-    }
+    registry.with_worker(|worker| match worker {
+        // SAFETY: a new reference.
+        Some(worker) => unsafe { worker.push_fifo(job) },
+        // SAFETY: a new reference.
+        None => unsafe { registry.inject(job) },
+    });
 }
 
 /// A job that keeps the pool alive until it has run.
@@ -82,11 +81,11 @@ pub(super) fn spawned_job(func: impl FnOnce() + Send + 'static, registry: &Regis
     registry.sleep.assert_may_post();
     registry.retain();
     let run = move || {
-        let run_in = |worker: &WorkerThread| {
-            worker.registry().catch_unwind(func);
-            worker.registry().release();
-        };
-        current_worker(run_in).expect("jobs are run by workers");
+        WorkerThread::with_current(|worker| {
+            let registry = worker.expect("jobs are run by workers").registry();
+            registry.catch_unwind(func);
+            registry.release();
+        });
     };
     // SAFETY: the closure is `'static`.
     unsafe { HeapJob::new_ref(run) }

@@ -1,6 +1,5 @@
 //! Helping, between times.
 
-use super::context::current_worker;
 use crate::engine::WorkerThread;
 
 /// What came of an offer to help.
@@ -39,7 +38,7 @@ impl Yield {
 /// });
 /// ```
 pub fn yield_now() -> Option<Yield> {
-    current_worker(|worker| Yield::from_run(WorkerThread::run_one(worker)))
+    WorkerThread::with_current(|worker| worker.map(|worker| Yield::from_run(worker.run_one())))
 }
 
 /// As [`yield_now`], but runs only jobs from the worker's own queue.
@@ -55,5 +54,5 @@ pub fn yield_now() -> Option<Yield> {
 /// });
 /// ```
 pub fn yield_local() -> Option<Yield> {
-    current_worker(|worker| Yield::from_run(WorkerThread::run_one_local(worker)))
+    WorkerThread::with_current(|worker| worker.map(|worker| Yield::from_run(worker.run_one_local())))
 }

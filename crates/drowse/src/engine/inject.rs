@@ -11,12 +11,12 @@ impl Registry {
     ///
     /// The reference must not be in any other queue. (If the pool has ended, it stays in this one for ever.)
     pub(crate) unsafe fn inject_or_push(&self, job: JobRef) {
-        match self.current_worker() {
+        self.with_worker(|worker| match worker {
             // SAFETY: the caller's promise.
             Some(worker) => unsafe { worker.push(job) },
             // SAFETY: the caller's promise.
             None => unsafe { self.inject(job) },
-        }
+        });
     }
 
     /// Offers a job through the injector.

@@ -4,7 +4,6 @@
 //! |---|---|
 //! | `registry` | what the workers of one pool share |
 //! | `start`, `terminate` | how a pool begins and ends |
-//! | `global` | the pool for those who chose none |
 //! | `worker` | what one worker has for itself |
 //! | `search` | where a worker looks for jobs |
 //! | `steal` | how it comes by the jobs of others |
@@ -13,7 +12,6 @@
 //! | `enter` | how a closure gets to run on a worker |
 
 mod enter;
-mod global;
 mod inject;
 mod registry;
 mod rng;
@@ -24,8 +22,6 @@ mod terminate;
 mod wait;
 mod worker;
 
-pub(crate) use enter::in_worker;
-pub(crate) use global::{global_registry, set_global_registry};
 pub(crate) use registry::{Handlers, Registry};
 pub(crate) use start::{StartPlan, ThreadBuilderParts, run_worker};
 pub(crate) use worker::WorkerThread;

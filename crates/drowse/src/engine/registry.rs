@@ -1,6 +1,5 @@
 //! What the workers of one pool share.
 
-use super::global::global_registry;
 use super::start::StartPlan;
 use super::worker::WorkerThread;
 use crate::TraceEvent;
@@ -96,15 +95,6 @@ impl Registry {
         plan.start()
     }
 
-    /// Calls `f` with the pool that this thread works for, else with the global one.
-    pub(crate) fn with_current<R>(f: impl FnOnce(&Arc<Self>) -> R) -> R {
-        // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
-        match unsafe { WorkerThread::current().as_ref() } {
-            Some(worker) => f(worker.registry()),
-            None => f(global_registry()),
-        }
-    }
-
     pub(crate) fn id(&self) -> RegistryId {
         RegistryId(std::ptr::from_ref(self).addr())
     }
@@ -113,12 +103,9 @@ impl Registry {
         self.threads.len()
     }
 
-    /// This thread's worker, if it is one of ours.
-    pub(crate) fn current_worker(&self) -> Option<&WorkerThread> {
-        // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set; it is
-        // not unset while code of this thread runs that could hold the borrow.
-        let worker = unsafe { WorkerThread::current().as_ref() }?;
-        (worker.registry().id() == self.id()).then_some(worker)
+    /// Calls `f` with the worker that this thread is, if it is one of this pool.
+    pub(crate) fn with_worker<R>(&self, f: impl FnOnce(Option<&WorkerThread>) -> R) -> R {
+        WorkerThread::with_current(|worker| f(worker.filter(|worker| worker.registry().id() == self.id())))
     }
 
     /// The latch of this worker was set, by the calling thread: wakes the worker if it `slept` on it.
@@ -129,12 +116,12 @@ impl Registry {
 
     /// What becomes of the calling thread after it has woken a worker.
     fn waker(&self) -> Waker {
-        match self.current_worker() {
+        self.with_worker(|worker| match worker {
             Some(worker) if !worker.deque_is_empty() || self.sleep.would_keep_watch(worker.index()) => {
                 Waker::GoesOn
             }
             _ => Waker::MayStop,
-        }
+        })
     }
 
     /// Whether some queue holds a job that anyone may take.

@@ -9,6 +9,7 @@ use crate::unwind;
 use drowse_sleep::{Policy, Sleep, SleepProtocol, Steering};
 use drowse_sync::{Arc, LightFences};
 use std::mem;
+use std::ptr::NonNull;
 
 /// Where a worker's deque starts; it grows as needed. (A model pays for each slot.)
 const DEQUE_CAPACITY: usize = if cfg!(drowse_loom) { 2 } else { 64 };
@@ -49,12 +50,11 @@ impl<E> StartPlan<'_, E> {
             sleep = sleep.with_observer(Arc::new(recorder.clone()));
         }
         let registry = Registry::new(stealers, sleep, self.oldest_first, self.recorder, self.handlers);
-        // If a thread cannot be started, those that were end again.
-        let unfinished = Unfinished(&registry);
+        let mut unfinished = StopUnlessStarted { registry: &registry, adopted: None };
         for (index, deque) in owners.into_iter().enumerate() {
             let parts = ThreadBuilderParts { index, deque, registry: Arc::clone(&registry) };
             if index == 0 && self.use_current_thread {
-                adopt_current_thread(parts);
+                unfinished.adopted = Some(adopt_current_thread(parts));
             } else {
                 (self.spawn)(parts)?;
             }
@@ -64,28 +64,31 @@ impl<E> StartPlan<'_, E> {
     }
 }
 
-struct Unfinished<'a>(&'a Arc<Registry>);
+/// If a thread cannot be started, those that were end again, and the calling thread is no longer a
+/// worker.
+struct StopUnlessStarted<'a> {
+    registry: &'a Arc<Registry>,
+    /// The worker that the calling thread was made.
+    adopted: Option<NonNull<WorkerThread>>,
+}
 
-impl Drop for Unfinished<'_> {
+impl Drop for StopUnlessStarted<'_> {
     fn drop(&mut self) {
-        self.0.release();
-        let current = WorkerThread::current();
-        // SAFETY: if this thread was adopted for the pool that could not be started, the worker is the box that was leaked
-        // then, and the pointer the one it was leaked to. Nobody but code of this thread has borrowed it, and that has returned.
-        // Taking it back un-sets it.
-        unsafe {
-            if current.as_ref().is_some_and(|worker| Arc::ptr_eq(worker.registry(), self.0)) {
-                drop(Box::from_raw(current.cast_mut()));
-            }
+        self.registry.release();
+        if let Some(worker) = self.adopted {
+            // SAFETY: the box that `adopt_current_thread` leaked. Nobody but code of this thread has
+            // borrowed it, by `WorkerThread::with_current`, and that has returned. Its drop un-sets it.
+            drop(unsafe { Box::from_raw(worker.as_ptr()) });
         }
     }
 }
 
-/// Makes the calling thread a worker, for the rest of its life.
-fn adopt_current_thread(parts: ThreadBuilderParts) {
-    let worker = Box::into_raw(Box::new(WorkerThread::new(parts)));
-    // SAFETY: leaked, so it stays.
-    unsafe { WorkerThread::make_current(worker) };
+/// Makes the calling thread a worker, for the rest of its life, and returns what is leaked for that.
+fn adopt_current_thread(parts: ThreadBuilderParts) -> NonNull<WorkerThread> {
+    let worker = NonNull::from(Box::leak(Box::new(WorkerThread::new(parts))));
+    // SAFETY: leaked, so it stays where it is, unless `StopUnlessStarted` drops it, on this thread.
+    unsafe { WorkerThread::make_current(worker.as_ptr()) };
+    worker
 }
 
 /// The life of a worker: started, waiting for the end, exited.

@@ -50,10 +50,15 @@ impl WorkerThread {
         }
     }
 
-    /// The worker that this thread is, or null. Valid while this thread runs the code that asks.
+    /// Calls `f` with the worker that this thread is; with `None` on a thread that is not a worker.
     #[inline(always)]
-    pub(crate) fn current() -> *const Self {
-        CURRENT.with(Cell::get)
+    pub(crate) fn with_current<R>(f: impl FnOnce(Option<&Self>) -> R) -> R {
+        let current = CURRENT.with(Cell::get);
+        // SAFETY: `make_current` was promised that the worker lives until it is dropped on this thread,
+        // and that un-sets it. `f` cannot keep the borrow, and nobody drops the worker under `f`: its
+        // thread runs `f` inside of `run_worker`, which holds it; an adopted worker is leaked, or taken
+        // back by the very call that adopted it, once all that was called in between has returned.
+        f(unsafe { current.as_ref() })
     }
 
     /// Whether this thread is this worker.

@@ -232,11 +232,10 @@ impl Trace {
 impl Recorder {
     /// Records what the calling thread does.
     pub(crate) fn record(&self, what: TraceEvent) {
-        // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
-        let worker = unsafe { WorkerThread::current().as_ref() };
         let is_mine = |recorder: &Self| Arc::ptr_eq(&recorder.rings, &self.rings);
-        let mine = worker.filter(|worker| worker.registry().recorder().is_some_and(is_mine));
-        self.record_of(mine.map(WorkerThread::index), what);
+        let records_here = |worker: &&WorkerThread| worker.registry().recorder().is_some_and(is_mine);
+        let index = WorkerThread::with_current(|worker| worker.filter(records_here).map(WorkerThread::index));
+        self.record_of(index, what);
     }
 
     fn record_of(&self, worker: Option<usize>, what: TraceEvent) {

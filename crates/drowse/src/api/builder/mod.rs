@@ -4,9 +4,10 @@ mod registry;
 mod sleep;
 
 use super::error::ThreadPoolBuildError;
+use super::global::set_global_registry;
 use super::pool::ThreadPool;
 use super::spawner::{CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadSpawn};
-use crate::engine::{Handlers, set_global_registry};
+use crate::engine::Handlers;
 use crate::trace::Trace;
 use crate::unwind;
 use drowse_sleep::{Policy, SleepProtocol, Steering};

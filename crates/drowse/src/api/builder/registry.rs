@@ -19,7 +19,7 @@ impl ThreadPoolBuilder {
     /// # Errors
     ///
     /// If none can.
-    pub(crate) fn build_default() -> Result<Arc<Registry>, ThreadPoolBuildError> {
+    pub(in crate::api) fn build_default() -> Result<Arc<Registry>, ThreadPoolBuildError> {
         let wanted = default_num_threads();
         let (mut num_threads, mut refused) = (wanted, None);
         loop {
@@ -49,7 +49,7 @@ impl ThreadPoolBuilder {
 }
 
 impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
-    pub(crate) fn build_registry(self) -> Result<Arc<Registry>, ThreadPoolBuildError> {
+    pub(in crate::api) fn build_registry(self) -> Result<Arc<Registry>, ThreadPoolBuildError> {
         if self.use_current_thread {
             if WorkerThread::in_handler() {
                 return Err(ThreadPoolBuildError::new(BuildErrorKind::CurrentThreadInHandler));

@@ -2,7 +2,8 @@
 
 use super::base::{AsBase, ScopeBase};
 use crate::api::BroadcastContext;
-use crate::engine::{Registry, WorkerThread, in_worker};
+use crate::api::global::{in_worker, with_current_registry};
+use crate::engine::{Registry, WorkerThread};
 use crate::job::JobFifo;
 use drowse_sync::Arc;
 use std::fmt;
@@ -61,17 +62,17 @@ pub fn in_place_scope_fifo<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&ScopeFifo<'scope>) -> R,
 {
-    Registry::with_current(|registry| in_place_scope_fifo_in(registry, op))
+    with_current_registry(|registry| in_place_scope_fifo_in(registry, op))
 }
 
 pub(in crate::api) fn in_place_scope_fifo_in<'scope, OP, R>(registry: &Arc<Registry>, op: OP) -> R
 where
     OP: FnOnce(&ScopeFifo<'scope>) -> R,
 {
-    // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
-    let owner = unsafe { WorkerThread::current().as_ref() };
-    let scope = ScopeFifo::new(owner, Arc::clone(registry));
-    scope.base.complete(owner, || op(&scope))
+    WorkerThread::with_current(|owner| {
+        let scope = ScopeFifo::new(owner, Arc::clone(registry));
+        scope.base.complete(owner, || op(&scope))
+    })
 }
 
 impl<'scope> ScopeFifo<'scope> {
@@ -94,14 +95,14 @@ impl<'scope> ScopeFifo<'scope> {
         BODY: FnOnce(&ScopeFifo<'scope>) + Send + 'scope,
     {
         let job = ScopeBase::job(self, body);
-        // SAFETY: a new reference. The fifos are part of the
-        // scope, which waits for the job, and so for the reference that stands for it.
-        unsafe {
-            match self.base.registry.current_worker() {
-                Some(worker) => worker.push(self.fifos[worker.index()].push(job)),
-                None => self.base.registry.inject(job),
-            }
-        }
+        let registry = &self.base.registry;
+        registry.with_worker(|worker| match worker {
+            // SAFETY: a new reference. The fifos are part of the scope, which waits for the job, and so
+            // for the reference that stands for it.
+            Some(worker) => unsafe { worker.push(self.fifos[worker.index()].push(job)) },
+            // SAFETY: a new reference.
+            None => unsafe { registry.inject(job) },
+        });
     }
 
     /// As [`Scope::spawn_broadcast`](crate::Scope::spawn_broadcast).

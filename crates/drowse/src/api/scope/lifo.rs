@@ -2,7 +2,8 @@
 
 use super::base::{AsBase, ScopeBase};
 use crate::api::BroadcastContext;
-use crate::engine::{Registry, WorkerThread, in_worker};
+use crate::api::global::{in_worker, with_current_registry};
+use crate::engine::{Registry, WorkerThread};
 use drowse_sync::Arc;
 use std::fmt;
 
@@ -79,17 +80,17 @@ pub fn in_place_scope<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&Scope<'scope>) -> R,
 {
-    Registry::with_current(|registry| in_place_scope_in(registry, op))
+    with_current_registry(|registry| in_place_scope_in(registry, op))
 }
 
 pub(in crate::api) fn in_place_scope_in<'scope, OP, R>(registry: &Arc<Registry>, op: OP) -> R
 where
     OP: FnOnce(&Scope<'scope>) -> R,
 {
-    // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
-    let owner = unsafe { WorkerThread::current().as_ref() };
-    let scope = Scope::new(owner, Arc::clone(registry));
-    scope.base.complete(owner, || op(&scope))
+    WorkerThread::with_current(|owner| {
+        let scope = Scope::new(owner, Arc::clone(registry));
+        scope.base.complete(owner, || op(&scope))
+    })
 }
 
 impl<'scope> Scope<'scope> {
