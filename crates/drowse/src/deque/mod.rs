@@ -53,15 +53,17 @@ mod stealer;
 
 use buffer::Buffer;
 use drowse_sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, Ordering};
-use drowse_sync::{Arc, CachePadded, LightFences, Mutex, mutant};
+use drowse_sync::{Arc, CachePadded, LightFences, Mutex, Prepared, mutant};
 use std::ptr::NonNull;
 
-pub use owner::Owner;
+pub use owner::{Owner, Pushed};
 pub use stealer::{Steal, Stealer};
 
-/// A new, empty deque. `capacity`, a power of two, is where it starts; it grows as needed. Its owner uses light
-/// fences as soon as [there are some](LightFences).
-pub fn new<T>(capacity: usize) -> (Owner<T>, Stealer<T>) {
+/// A new, empty deque. `capacity`, a power of two, is where it starts; it grows as needed.
+///
+/// Its owner uses light fences as soon as [there are some](LightFences). They must be prepared before
+/// the threads are started that use the deque: a process with several threads gets them late.
+pub fn new<T>(capacity: usize, _: Prepared) -> (Owner<T>, Stealer<T>) {
     with_fences(capacity, LightFences::get)
 }
 

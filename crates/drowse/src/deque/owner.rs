@@ -26,6 +26,27 @@ pub struct Owner<T> {
     slow_pushes: Cell<u32>,
 }
 
+/// An owner that has pushed just now. Whoever looks for sleepers next needs no more than a light fence:
+/// an owner that has no light fences ended the push with a full one.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct Pushed<T> {
+    owner: Owner<T>,
+}
+
+impl<T> Pushed<T> {
+    #[inline(always)]
+    fn by(owner: &Owner<T>) -> &Self {
+        // SAFETY: it is an owner, and is laid out like one.
+        unsafe { &*ptr::from_ref(owner).cast() }
+    }
+
+    /// The owner itself.
+    pub fn owner(&self) -> &Owner<T> {
+        &self.owner
+    }
+}
+
 /// After so many slow pushes it is worth starting a thread to get the system ready for light fences.
 const MANY_SLOW_PUSHES: u32 = 1_000;
 
@@ -53,17 +74,16 @@ impl<T> Owner<T> {
     }
 
     /// Adds the newest item.
-    ///
-    /// Whoever looks for sleepers next needs no more than a light fence for it: if the owner has none, the push ends with
-    /// a full one.
     #[inline(always)]
-    pub fn push(&self, item: NonNull<T>) {
+    pub fn push(&self, item: NonNull<T>) -> &Pushed<T> {
         let bottom = self.bottom();
         // ORDERING: relaxed; whether a thief's request is seen now or at the next push is all the same.
         if bottom >= self.shared.private.limit.load(Ordering::Relaxed) {
-            return self.push_slow(bottom, item);
+            self.push_slow(bottom, item);
+        } else {
+            self.push_at(bottom, item);
         }
-        self.push_at(bottom, item);
+        Pushed::by(self)
     }
 
     #[cold]
@@ -75,7 +95,8 @@ impl<T> Owner<T> {
         self.share();
         self.change_fences();
         if !self.shared.is_light() {
-            // ORDERING: in the place of the light fence, see `push`.
+            // ORDERING: in the place of the light fence that pairs with a sleeper's heavy one: `Pushed`
+            // promises that no more is needed.
             full_fence("deque/push-unfenced");
         }
     }

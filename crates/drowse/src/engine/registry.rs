@@ -153,14 +153,14 @@ impl Registry {
     /// one, so the handler runs as on a thread outside.
     pub(super) fn acquire_thread(&self) {
         if let Some(acquire) = &self.handlers.acquire_thread {
-            WorkerThread::outside(|| self.catch_unwind(acquire));
+            WorkerThread::as_non_worker(|| self.catch_unwind(acquire));
         }
     }
 
     /// The thread that calls this is going to block: its place is free. As with [`acquire_thread`](Self::acquire_thread).
     pub(super) fn release_thread(&self) {
         if let Some(release) = &self.handlers.release_thread {
-            WorkerThread::outside(|| self.catch_unwind(release));
+            WorkerThread::as_non_worker(|| self.catch_unwind(release));
         }
     }
 
@@ -186,7 +186,7 @@ impl Registry {
     /// Calls the user's handler, on a thread that is no worker meanwhile: if it waited as one it would help, and the pool is locked.
     pub(crate) fn handle_deadlock(&self, deadlock: &Deadlock) {
         if let Some(handler) = &self.handlers.deadlock {
-            WorkerThread::outside(|| self.catch_unwind(|| handler(deadlock)));
+            WorkerThread::as_non_worker(|| self.catch_unwind(|| handler(deadlock)));
         }
     }
 

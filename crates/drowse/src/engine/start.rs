@@ -39,9 +39,9 @@ pub(crate) struct ThreadBuilderParts {
 
 impl<E> StartPlan<'_, E> {
     pub(super) fn start(self) -> Result<Arc<Registry>, E> {
-        LightFences::prepare();
+        let prepared = LightFences::prepare();
         let (owners, stealers): (Vec<_>, Vec<_>) =
-            (0..self.num_threads).map(|_| deque::new(DEQUE_CAPACITY)).unzip();
+            (0..self.num_threads).map(|_| deque::new(DEQUE_CAPACITY, prepared)).unzip();
         let mut sleep = Sleep::new(self.num_threads, self.protocol, self.policy).with_steering(self.steering);
         if self.handlers.deadlock.is_some() {
             sleep = sleep.with_deadlock_detection();

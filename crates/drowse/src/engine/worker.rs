@@ -3,8 +3,8 @@
 use super::registry::Registry;
 use super::rng::Rng;
 use super::start::ThreadBuilderParts;
-use super::steal::Promises;
-use crate::deque::Owner;
+use super::steal::Unanswered;
+use crate::deque::{Owner, Pushed};
 use crate::job::{JobHeader, JobRef};
 use crate::metrics::WorkMeter;
 use drowse_sleep::PostedTo;
@@ -18,7 +18,7 @@ drowse_sync::thread_local! {
 }
 
 drowse_sync::thread_local! {
-    /// Whether this thread is in the middle of a handler that runs as on a thread outside.
+    /// Whether this thread runs a handler, as if it were not a worker.
     static IN_HANDLER: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -33,8 +33,8 @@ pub(crate) struct WorkerThread {
     pub(super) deque_streak: Cell<u32>,
     /// Whether it looked for letters before it looked into the injector, the last time.
     pub(super) letter_was_first: Cell<bool>,
-    /// How often other workers put it off.
-    pub(super) promises: Promises,
+    /// Its requests that other workers have not answered.
+    pub(super) unanswered: Unanswered,
 }
 
 impl WorkerThread {
@@ -46,7 +46,7 @@ impl WorkerThread {
             rng: Rng::new(random_seed()),
             deque_streak: Cell::new(0),
             letter_was_first: Cell::new(false),
-            promises: Promises::default(),
+            unanswered: Unanswered::default(),
         }
     }
 
@@ -79,9 +79,9 @@ impl WorkerThread {
         });
     }
 
-    /// Calls `f`, a handler, with this thread being no worker, whether it is one or not.
-    pub(super) fn outside(f: impl FnOnce()) {
-        let _outsider = Outsider {
+    /// Calls `f`, a handler of the user's, as if this thread were not a worker.
+    pub(super) fn as_non_worker(f: impl FnOnce()) {
+        let _restore = RestoreWorker {
             worker: CURRENT.with(|current| current.replace(ptr::null())),
             in_handler: IN_HANDLER.with(|in_handler| in_handler.replace(true)),
         };
@@ -89,7 +89,7 @@ impl WorkerThread {
     }
 
     /// Whether this thread runs a handler, in the middle of something else: it cannot become a worker
-    /// now, though it may look as if it were none.
+    /// now, though it looks as if it were not one.
     pub(crate) fn in_handler() -> bool {
         IN_HANDLER.with(Cell::get)
     }
@@ -120,10 +120,10 @@ impl WorkerThread {
     /// The reference must not be in any other queue.
     #[inline(always)]
     pub(crate) unsafe fn push(&self, job: JobRef) {
-        self.deque.push(job.into_word());
+        let pushed = self.deque.push(job.into_word());
         // WAKE: a worker that we do not see on its way to sleep sees the job; one that we see is kept awake, or
         // woken if nobody else searches.
-        omittable!("engine/push-no-post", self.registry.sleep.post(1, &self.deque));
+        omittable!("engine/push-no-post", self.registry.sleep.post(1, pushed));
     }
 
     /// Offers a job to everyone, to be run after those offered the same way before.
@@ -156,28 +156,29 @@ impl WorkerThread {
     }
 }
 
-/// While it lives, this thread is no worker. Then it is again what it was.
-struct Outsider {
+/// Makes this thread again what it was before a handler, also if the handler panics.
+struct RestoreWorker {
     worker: *const WorkerThread,
     in_handler: bool,
 }
 
-impl Drop for Outsider {
+impl Drop for RestoreWorker {
     fn drop(&mut self) {
         CURRENT.with(|current| current.set(self.worker));
         IN_HANDLER.with(|in_handler| in_handler.set(self.in_handler));
     }
 }
 
-/// A deque is where a worker posts to.
-impl<T> PostedTo for Owner<T> {
+/// A worker posts what it has pushed, and nothing else: see [`Pushed`].
+impl<T> PostedTo for Pushed<T> {
     fn was_empty(&self) -> bool {
-        self.len() <= 1
+        self.owner().len() <= 1
     }
 
-    /// Whoever is woken would have to ask for what is private, and the owner may not push again for a long time.
+    /// Whoever is woken would have to ask for what is private, and the owner may not push again for a
+    /// long time.
     fn expect_thieves(&self) {
-        self.share();
+        self.owner().share();
     }
 }
 
