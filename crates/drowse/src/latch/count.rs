@@ -1,6 +1,6 @@
 //! The latch of many jobs.
 
-use super::worker::{Waiter, WorkerLatch};
+use super::worker::{LatchOwner, WorkerLatch};
 use super::{Latch, LockLatch};
 use crate::engine::{Registry, WorkerThread};
 use drowse_sync::atomic::{AtomicUsize, Ordering};
@@ -26,7 +26,7 @@ impl CountLatch {
     /// A latch with `count` to go, waited for by `owner`, or by a thread that is not a worker.
     pub(crate) fn new(count: usize, owner: Option<&WorkerThread>) -> Self {
         let at_zero = match owner {
-            Some(owner) => AtZero::Worker(WorkerLatch::for_waiter(AnyPool::new(owner))),
+            Some(owner) => AtZero::Worker(WorkerLatch::for_owner(AnyPool::new(owner))),
             None => AtZero::Outside(LockLatch::new()),
         };
         Self { left: AtomicUsize::new(count), at_zero }
@@ -88,12 +88,12 @@ struct AnyPool {
 }
 
 impl AnyPool {
-    fn new(waiter: &WorkerThread) -> Self {
-        Self { registry: Arc::clone(waiter.registry()), index: waiter.index() }
+    fn new(owner: &WorkerThread) -> Self {
+        Self { registry: Arc::clone(owner.registry()), index: owner.index() }
     }
 }
 
-impl Waiter for AnyPool {
+impl LatchOwner for AnyPool {
     type Pool = Arc<Registry>;
 
     const FETCH_LATE: &'static str = "latch/count-fetch-late";

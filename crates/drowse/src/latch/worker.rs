@@ -9,49 +9,49 @@ use std::ptr::NonNull;
 
 /// Set when the one job is done.
 #[derive(Debug)]
-pub(crate) struct WorkerLatch<W: Waiter> {
+pub(crate) struct WorkerLatch<O: LatchOwner> {
     word: LatchWord,
-    waiter: W,
+    owner: O,
     lifetime: Lifetime,
 }
 
-/// Set by a worker of the waiter's own pool.
+/// Set by a worker of the owner's own pool.
 pub(crate) type SpinLatch<'a> = WorkerLatch<SamePool<'a>>;
 
 /// Set by a worker of another pool.
 pub(crate) type CrossLatch<'a> = WorkerLatch<OtherPool<'a>>;
 
 /// The worker that waits for a latch, as the latch knows it.
-pub(crate) trait Waiter {
-    /// What keeps the waiter's registry alive for whoever sets the latch.
+pub(crate) trait LatchOwner {
+    /// What keeps the owner's registry alive for whoever sets the latch.
     type Pool: Deref<Target = Registry>;
 
-    /// The fault of fetching the waiter from a latch that is set already.
+    /// The fault of fetching the owner from a latch that is set already.
     #[allow(dead_code)] // normal builds ignore it
     const FETCH_LATE: &'static str;
-    /// The fault of not waking the waiter.
+    /// The fault of not waking the owner.
     const NO_WAKE: &'static str;
 
     fn index(&self) -> usize;
 
-    /// The waiter's pool, to be held on to when the latch is gone.
+    /// The owner's pool, to be held on to when the latch is gone.
     ///
     /// # Safety
     ///
     /// Only for the thread that sets the latch, which must not keep it any longer than that takes.
     unsafe fn pool(&self) -> Self::Pool;
 
-    /// Whether the waiter is the calling thread, which runs the job.
+    /// Whether the owner is the calling thread, which runs the job.
     fn is_this_thread(&self) -> bool {
         false
     }
 }
 
-impl<W: Waiter> WorkerLatch<W> {
+impl<O: LatchOwner> WorkerLatch<O> {
     /// A latch that is not set.
     #[inline(always)]
-    pub(super) fn for_waiter(waiter: W) -> Self {
-        Self { word: LatchWord::new(), waiter, lifetime: Lifetime::new() }
+    pub(super) fn for_owner(owner: O) -> Self {
+        Self { word: LatchWord::new(), owner, lifetime: Lifetime::new() }
     }
 
     #[inline(always)]
@@ -63,45 +63,45 @@ impl<W: Waiter> WorkerLatch<W> {
         &self.word
     }
 
-    /// What it takes to wake the waiter.
+    /// What it takes to wake the owner.
     ///
     /// # Safety
     ///
-    /// As for [`Waiter::pool`].
+    /// As for [`LatchOwner::pool`].
     #[inline(always)]
-    unsafe fn waiter(&self) -> (W::Pool, usize) {
+    unsafe fn owner(&self) -> (O::Pool, usize) {
         self.lifetime.used();
         // SAFETY: the caller's promise.
-        (unsafe { self.waiter.pool() }, self.waiter.index())
+        (unsafe { self.owner.pool() }, self.owner.index())
     }
 }
 
-impl<W: Waiter> Latch for WorkerLatch<W> {
+impl<O: LatchOwner> Latch for WorkerLatch<O> {
     #[inline]
     unsafe fn set(this: *const Self) {
-        // The waiter may free the latch as soon as the word is set. So all that is needed after that
+        // The owner may free the latch as soon as the word is set. So all that is needed after that
         // is fetched before.
         // SAFETY: alive as the call begins; this is the thread that sets the latch.
-        let waiter = unsafe { (*this).waiter() };
+        let owner = unsafe { (*this).owner() };
         // SAFETY: alive until its word is set. This is the last use of `this`.
         let slept = unsafe { LatchWord::set(&raw const (*this).word) };
         let (pool, index) = faulty!(
-            W::FETCH_LATE,
-            waiter,
+            O::FETCH_LATE,
+            owner,
             // SAFETY: none, that is the point of the fault: the latch may be gone.
-            unsafe { (*this).waiter() }
+            unsafe { (*this).owner() }
         );
-        // WAKE: the waiter, if it sleeps on the word: it did before we set it, or it finds it set.
-        omittable!(W::NO_WAKE, pool.wake_owner(index, slept, Reason::Latch));
+        // WAKE: the owner, if it sleeps on the word: it did before we set it, or it finds it set.
+        omittable!(O::NO_WAKE, pool.wake_owner(index, slept, Reason::Latch));
     }
 
     fn migrated(&self) -> bool {
-        !self.waiter.is_this_thread()
+        !self.owner.is_this_thread()
     }
 }
 
 #[cfg(drowse_loom)]
-impl<W: Waiter> Drop for WorkerLatch<W> {
+impl<O: LatchOwner> Drop for WorkerLatch<O> {
     fn drop(&mut self) {
         self.lifetime.over();
     }
@@ -113,12 +113,12 @@ pub(crate) struct SamePool<'a>(&'a WorkerThread);
 
 impl<'a> SpinLatch<'a> {
     #[inline(always)]
-    pub(crate) fn new(waiter: &'a WorkerThread) -> Self {
-        Self::for_waiter(SamePool(waiter))
+    pub(crate) fn new(owner: &'a WorkerThread) -> Self {
+        Self::for_owner(SamePool(owner))
     }
 }
 
-impl Waiter for SamePool<'_> {
+impl LatchOwner for SamePool<'_> {
     type Pool = SettersPool;
 
     const FETCH_LATE: &'static str = "latch/spin-fetch-late";
@@ -148,24 +148,24 @@ impl Deref for SettersPool {
 
     #[inline(always)]
     fn deref(&self) -> &Registry {
-        // SAFETY: only workers of the waiter's pool take jobs from its deque. So the setter, which
-        // alone has this (see `Waiter::pool`), is one of them, and keeps the registry alive.
+        // SAFETY: only workers of the owner's pool take jobs from its deque. So the setter, which
+        // alone has this (see `LatchOwner::pool`), is one of them, and keeps the registry alive.
         unsafe { self.0.as_ref() }
     }
 }
 
-/// A worker of another pool than the one that runs the job. The setter keeps the waiter's registry
-/// alive, even if its pool is dropped the moment the waiter goes on.
+/// A worker of another pool than the one that runs the job. The setter keeps the owner's registry
+/// alive, even if its pool is dropped the moment the owner goes on.
 #[derive(Debug)]
 pub(crate) struct OtherPool<'a>(&'a WorkerThread);
 
 impl<'a> CrossLatch<'a> {
-    pub(crate) fn new(waiter: &'a WorkerThread) -> Self {
-        Self::for_waiter(OtherPool(waiter))
+    pub(crate) fn new(owner: &'a WorkerThread) -> Self {
+        Self::for_owner(OtherPool(owner))
     }
 }
 
-impl Waiter for OtherPool<'_> {
+impl LatchOwner for OtherPool<'_> {
     type Pool = Arc<Registry>;
 
     const FETCH_LATE: &'static str = "latch/cross-fetch-late";
