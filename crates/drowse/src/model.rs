@@ -13,7 +13,7 @@ pub mod deque {
         crate::deque::new(capacity, LightFences::prepare())
     }
 
-    /// A deque whose owner has pushed before, and goes the fast way if the system lets it. Empty.
+    /// An empty deque whose owner has pushed before, and takes the fast path if the system lets it.
     pub fn new<T>(capacity: usize) -> (Owner<T>, Stealer<T>) {
         let (owner, stealer) = cold(capacity);
         owner.warm_up();

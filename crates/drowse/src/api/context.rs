@@ -1,4 +1,4 @@
-//! Where am I?
+//! What code can ask about the thread that it runs on.
 
 use super::global::with_current_registry;
 use crate::Metrics;
@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 #[derive(Debug)]
 pub struct FnContext {
     migrated: bool,
-    /// It is true of this thread only: neither `Send` nor `Sync`.
+    /// Holds on this thread only: neither `Send` nor `Sync`.
     here: PhantomData<*mut ()>,
 }
 
@@ -22,7 +22,8 @@ impl FnContext {
     /// Whether the closure runs on another thread than the one that called
     /// [`join_context`](crate::join_context).
     ///
-    /// A closure that was stolen knows that others are short of work, and may split its own more finely.
+    /// A closure that was stolen knows that others are short of work, and may split its own more
+    /// finely.
     ///
     /// ```
     /// // From outside, both closures move to the global pool.
@@ -45,7 +46,7 @@ pub fn current_num_threads() -> usize {
     with_current_registry(|registry| registry.num_threads())
 }
 
-/// The calling worker's index in its pool, from 0; `None` on a thread that is no worker.
+/// The calling worker's index in its pool, from 0; `None` on a thread that is not a worker.
 ///
 /// ```
 /// assert_eq!(drowse::current_thread_index(), None);
@@ -57,9 +58,9 @@ pub fn current_thread_index() -> Option<usize> {
     WorkerThread::with_current(|worker| worker.map(WorkerThread::index))
 }
 
-/// Whether the calling worker has jobs of its own waiting to be run; `None` on a thread that is no worker.
+/// Whether the calling worker's own queue holds jobs; `None` on a thread that is not a worker.
 ///
-/// If it has, nobody was short of work lately, and there is little point in splitting off more.
+/// If it does, nobody was short of work lately, and there is little point in splitting off more.
 ///
 /// ```
 /// assert_eq!(drowse::current_thread_has_pending_tasks(), None);
@@ -84,8 +85,8 @@ pub fn max_num_threads() -> usize {
     drowse_sleep::MAX_WORKERS
 }
 
-/// What the workers of the pool that this thread works for, else of the global one, have done so far. See
-/// [`ThreadPool::metrics`](crate::ThreadPool::metrics).
+/// What the workers of the current pool have done so far: that of the calling worker, else the
+/// global one. See [`ThreadPool::metrics`](crate::ThreadPool::metrics).
 ///
 /// ```
 /// drowse::join(|| 1, || 2);

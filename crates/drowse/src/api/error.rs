@@ -37,7 +37,8 @@ impl fmt::Display for ThreadPoolBuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match &self.kind {
             BuildErrorKind::GlobalPoolAlreadyInitialized => {
-                // In rayon's words, which programs may have learnt to expect. Configure it before its first use, and once.
+                // In rayon's words, which programs may have learnt to expect. Configure it before
+                // its first use, and once.
                 "The global thread pool has already been initialized."
             }
             BuildErrorKind::CurrentThreadAlreadyInPool => {

@@ -14,8 +14,8 @@ drowse_sync::thread_local! {
     static BUILDING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `op` on a worker: here if this thread is one, else in the global pool. The flag tells whether
-/// it moved to another thread.
+/// Runs `op` on a worker: here if this thread is one, else in the global pool. The flag tells
+/// whether it moved to another thread.
 #[inline]
 pub(super) fn in_worker<OP, R>(op: OP) -> R
 where
@@ -38,8 +38,8 @@ pub(super) fn with_current_registry<R>(f: impl FnOnce(&Arc<Registry>) -> R) -> R
 
 /// Calls `f` with the global pool; starts it if it does not run yet.
 ///
-/// If the system lets us start no threads, there is no global pool: each thread that asks for it becomes
-/// the only worker of a pool of its own, and runs its work itself.
+/// If the system lets us start no threads, there is no global pool: each thread that asks for it
+/// becomes the only worker of a pool of its own, and runs its work itself.
 ///
 /// # Panics
 ///
@@ -65,7 +65,8 @@ fn start_global_registry() -> &'static Option<Arc<Registry>> {
     })
 }
 
-/// Makes the calling thread, which is not a worker, the only worker of a pool, for the rest of its life.
+/// Makes the calling thread, which is not a worker, the only worker of a pool, for the rest of its
+/// life.
 fn own_registry() -> Arc<Registry> {
     let builder = ThreadPoolBuilder::new().num_threads(1).use_current_thread();
     builder.build_registry().unwrap_or_else(|error| {
@@ -73,8 +74,8 @@ fn own_registry() -> Arc<Registry> {
     })
 }
 
-/// Makes the global pool what `build` builds, unless there is one already. If it cannot be built there
-/// is none, and the next one may try.
+/// Makes the global pool what `build` builds, unless there is one already. If it cannot be built
+/// there is none, and the next one may try.
 pub(super) fn set_global_registry(
     build: impl FnOnce() -> Result<Arc<Registry>, ThreadPoolBuildError>,
 ) -> Result<(), ThreadPoolBuildError> {

@@ -1,21 +1,21 @@
-//! Closures that run some time, and for which nobody waits.
+//! Closures that run later, and for which nobody waits.
 
 use super::global::with_current_registry;
 use crate::engine::{Registry, WorkerThread};
 use crate::job::{HeapJob, JobRef};
 
-/// Runs a closure some time in the current pool: that of the calling worker, else the global one.
+/// Runs a closure later, in the current pool: that of the calling worker, else the global one.
 ///
-/// Returns at once; nobody waits for the closure, and it may borrow nothing. On a worker it goes to the worker's own
-/// queue, where the newest job comes first.
+/// Returns at once. Nobody waits for the closure, so it must not borrow. On a worker it goes to the
+/// worker's own queue, where the newest job comes first.
 ///
-/// A pool that is dropped runs what was spawned into it before it ends. The global pool ends with the process, whether
-/// or not everything has run.
+/// A pool that is dropped runs what was spawned into it before it ends. The global pool ends with
+/// the process, whether or not everything has run.
 ///
 /// # Panics
 ///
-/// A panic of the closure goes to the pool's [panic handler](crate::ThreadPoolBuilder::panic_handler); if it has
-/// none, the process aborts.
+/// A panic of the closure goes to the pool's
+/// [panic handler](crate::ThreadPoolBuilder::panic_handler). Without one, the process aborts.
 ///
 /// # Example
 ///
@@ -31,13 +31,14 @@ where
     with_current_registry(|registry| spawn_in(func, registry));
 }
 
-/// As [`spawn`], but jobs spawned this way from one worker are begun in the order in which they were spawned.
+/// Like [`spawn`], but jobs that one worker spawns this way are begun in the order in which it
+/// spawned them.
 ///
 /// From outside the pool there is no difference: what comes from outside always queues.
 ///
 /// # Panics
 ///
-/// As [`spawn`].
+/// See [`spawn`].
 ///
 /// # Example
 ///

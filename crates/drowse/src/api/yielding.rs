@@ -1,8 +1,8 @@
-//! Helping, between times.
+//! Running other jobs while waiting for something else.
 
 use crate::engine::WorkerThread;
 
-/// What came of an offer to help.
+/// What came of [`yield_now`] or [`yield_local`].
 ///
 /// ```
 /// assert_ne!(drowse::Yield::Executed, drowse::Yield::Idle);
@@ -21,10 +21,10 @@ impl Yield {
     }
 }
 
-/// Runs one job of the pool, if there is one; `None` on a thread that is no worker.
+/// Runs one job of the pool, if there is one. Returns `None` on a thread that is not a worker.
 ///
-/// For code that has to wait for something drowse knows nothing of, and would rather be useful meanwhile. It runs any job: its
-/// own, a stolen one, or one from outside.
+/// For code that waits for something that drowse does not know, and can run other jobs meanwhile.
+/// Runs any job: from the worker's own queue, a stolen one, or one from outside.
 ///
 /// ```
 /// use drowse::Yield;
@@ -41,7 +41,7 @@ pub fn yield_now() -> Option<Yield> {
     WorkerThread::with_current(|worker| worker.map(|worker| Yield::from_run(worker.run_one())))
 }
 
-/// As [`yield_now`], but runs only jobs from the worker's own queue.
+/// Like [`yield_now`], but runs only jobs from the worker's own queue.
 ///
 /// ```
 /// use drowse::Yield;

@@ -13,21 +13,21 @@ use std::ptr::{self, NonNull};
 #[derive(Debug)]
 pub struct Owner<T> {
     shared: Arc<Shared<T>>,
-    /// The current buffer, for whose address the owner need not ask.
+    /// The current buffer, so that the owner need not load its address.
     buffer: Cell<NonNull<Buffer<T>>>,
     /// Its slots, and their number less one.
     slots: Cell<NonNull<AtomicPtr<T>>>,
     mask: Cell<usize>,
-    /// What lets it go the fast way; `None` while it must go the slow one.
+    /// What lets it take the fast path; `None` while it must take the slow one.
     fences: RefCell<Option<LightFences>>,
     /// Where it gets them.
     get_fences: fn() -> Option<LightFences>,
-    /// Pushes that went the slow way for want of light fences.
+    /// Pushes that took the slow path because there were no light fences.
     slow_pushes: Cell<u32>,
 }
 
-/// An owner that has pushed just now. Whoever looks for sleepers next needs no more than a light fence:
-/// an owner that has no light fences ended the push with a full one.
+/// An owner that has pushed just now. Whoever looks for sleepers next needs no more than a light
+/// fence: an owner that has no light fences ended the push with a full one.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct Pushed<T> {
@@ -47,11 +47,13 @@ impl<T> Pushed<T> {
     }
 }
 
-/// After so many slow pushes it is worth starting a thread to get the system ready for light fences.
+/// After this many slow pushes it is worth starting a thread to get the system ready for light
+/// fences.
 const MANY_SLOW_PUSHES: u32 = 1_000;
 
-// SAFETY: the raw pointer goes to a buffer that `shared` keeps alive; the cells go with the owner. Light fences belong to
-// the thread that got them, by a push: an owner is sent to its thread before that, and stays there.
+// SAFETY: the raw pointer goes to a buffer that `shared` keeps alive; the cells go with the owner.
+// Light fences belong to the thread that got them, by a push: an owner is sent to its thread before
+// that, and stays there.
 unsafe impl<T> Send for Owner<T> {}
 
 impl<T> Owner<T> {
@@ -77,7 +79,8 @@ impl<T> Owner<T> {
     #[inline(always)]
     pub fn push(&self, item: NonNull<T>) -> &Pushed<T> {
         let bottom = self.bottom();
-        // ORDERING: relaxed; whether a thief's request is seen now or at the next push is all the same.
+        // ORDERING: relaxed; it makes no difference whether a thief's request is seen now or at the
+        // next push.
         if bottom >= self.shared.private.limit.load(Ordering::Relaxed) {
             self.push_slow(bottom, item);
         } else {
@@ -95,13 +98,14 @@ impl<T> Owner<T> {
         self.share();
         self.change_fences();
         if !self.shared.is_light() {
-            // ORDERING: in the place of the light fence that pairs with a sleeper's heavy one: `Pushed`
-            // promises that no more is needed.
+            // ORDERING: in the place of the light fence that pairs with a sleeper's heavy one:
+            // `Pushed` promises that no more is needed.
             full_fence("deque/push-unfenced");
         }
     }
 
-    /// Begins to use light fences when the system is ready for them, and stops when it is not any more.
+    /// Begins to use light fences when the system is ready for them, and stops when it no longer
+    /// is.
     fn change_fences(&self) {
         let mut fences = self.fences.borrow_mut();
         if fences.as_ref().is_some_and(LightFences::are_due_back) {
@@ -119,7 +123,7 @@ impl<T> Owner<T> {
         }
     }
 
-    /// Gets light fences, if there are any, as the first push would. For tests of what comes after it.
+    /// Gets light fences, if there are any, as the first push would. For tests of what comes after.
     #[cfg(any(test, drowse_loom, drowse_shuttle))]
     pub fn warm_up(&self) {
         self.change_fences();
@@ -133,8 +137,8 @@ impl<T> Owner<T> {
         }
     }
 
-    /// The owner is going to do nothing for a while: it gives its light fences back, so that nobody executes a heavy one
-    /// for its sake. Its next push gets them again.
+    /// The owner is going to do nothing for a while: it gives its light fences back, so that nobody
+    /// executes a heavy one because of it. Its next push gets them again.
     pub fn rest(&self) {
         let mut fences = self.fences.borrow_mut();
         if fences.is_some() {
@@ -149,7 +153,7 @@ impl<T> Owner<T> {
         omittable!("deque/rest-keeps-limit", self.make_room(self.bottom()));
     }
 
-    /// Notes whether the owner has light fences. The limit is to be set next.
+    /// Notes whether the owner has light fences. The caller sets the limit next.
     fn set_light(&self, is_light: bool) {
         let public = &*self.shared.public;
         // No thief is publishing meanwhile: each of them acts on one or the other.
@@ -161,7 +165,8 @@ impl<T> Owner<T> {
         drop(lock);
     }
 
-    /// Publishes half of the private items, if nothing is public. Cheaper than when a thief must do so.
+    /// Publishes half of the private items, if nothing is public. Cheaper than when a thief must do
+    /// so.
     pub fn share(&self) {
         if !self.shared.is_light() {
             return; // Thieves publish, at little cost.
@@ -173,13 +178,13 @@ impl<T> Owner<T> {
         }
     }
 
-    /// The next push is to be public at once, as if a thief had asked for it.
+    /// Makes the next push public at once, as if a thief had asked for it.
     pub fn share_next(&self) {
         // ORDERING: relaxed; read by the owner alone.
         self.shared.private.limit.store(ASKED, Ordering::Relaxed);
     }
 
-    /// As [`share`](Self::share), but waits for a thief that is publishing.
+    /// Like [`share`](Self::share), but waits for a thief that is publishing.
     pub fn share_for_sure(&self) {
         let lock = self.shared.public.lock.lock();
         self.share_locked();
@@ -231,11 +236,11 @@ impl<T> Owner<T> {
     #[must_use]
     pub fn take_back(&self, item: NonNull<T>) -> bool {
         let bottom = self.bottom() - 1;
-        // ORDERING: relaxed; the owner wrote the slot itself. If the deque is empty the slot is stale, and
-        // `claim` tells.
+        // ORDERING: relaxed; the owner wrote the slot itself. If the deque is empty the slot is
+        // stale, and `claim` tells.
         let newest = self.slot(bottom).load(Ordering::Relaxed);
-        // Look first: to withdraw another item than this, even for a moment, would hide it from a worker that takes a last look
-        // before it sleeps.
+        // Look first: to withdraw another item, even for a moment, would hide it from a worker that
+        // takes a last look before it sleeps.
         let is_newest = faulty!(
             "deque/take-back-hides-others",
             ptr::eq(newest, item.as_ptr()),
@@ -264,14 +269,15 @@ impl<T> Owner<T> {
 
     #[inline(always)]
     fn set_bottom(&self, bottom: i64, release: Ordering) {
-        // ORDERING: release, every time: a thief that acquires this value must see the items below it.
+        // ORDERING: release, every time: a thief that acquires this value must see the items below
+        // it.
         self.shared.private.bottom.store(bottom, release);
     }
 
     #[inline(always)]
     fn slot(&self, index: i64) -> &AtomicPtr<T> {
-        // SAFETY: `use_buffer` keeps `slots` and `mask` those of the current buffer, which `shared` keeps alive; masked, the
-        // index is below the number of slots.
+        // SAFETY: `use_buffer` keeps `slots` and `mask` those of the current buffer, which `shared`
+        // keeps alive; masked, the index is below the number of slots.
         unsafe { self.slots.get().add(index as usize & self.mask.get()).as_ref() }
     }
 
@@ -292,13 +298,15 @@ impl<T> Owner<T> {
         // ORDERING: release, though nothing is pushed: a thief may never see the values that the
         // items below were pushed with, since this one replaces them.
         self.set_bottom(bottom, mutant::weaken("deque/pop-relaxed", Ordering::Release));
-        // ORDERING: pairs with the heavy fence in `Stealer::publish`: handshake 1 of the module's notes.
+        // ORDERING: pairs with the heavy fence in `Stealer::publish`: handshake 1 of the module's
+        // notes.
         light_fence("deque/pop-unfenced");
         // ORDERING: relaxed, after the fence. Below the claim, the lock decides.
         self.shared.public.claim.load(Ordering::Relaxed)
     }
 
-    /// The slow end of a pop: the item may be public, or gone. True if it is ours. If not, undoes the pop.
+    /// The slow end of a pop: the item may be public, or gone. True if it is ours. If not, undoes
+    /// the pop.
     #[cold]
     #[inline(never)]
     fn pop_public(&self, bottom: i64) -> bool {
@@ -310,7 +318,8 @@ impl<T> Owner<T> {
             return true;
         }
         self.shared.set_split(bottom);
-        // ORDERING: pairs with the fence in `Stealer::steal_public`: handshake 2 of the module's notes.
+        // ORDERING: pairs with the fence in `Stealer::steal_public`: handshake 2 of the module's
+        // notes.
         full_fence("deque/pop-public-unfenced");
         // ORDERING: relaxed, after the fence.
         let top = public.top.load(Ordering::Relaxed);
@@ -319,9 +328,10 @@ impl<T> Owner<T> {
         }
         // The last public item, or none.
         let won = top == bottom && faulty!("deque/pop-last-without-race", self.win_last(top), true);
-        // Taken by us or by a thief, the index is used up: `top`, `split` and `bottom` meet behind it.
+        // Taken by us or by a thief, the index is used up: `top`, `split` and `bottom` meet behind
+        // it.
         self.shared.set_split(bottom + 1);
-        // ORDERING: release as every time; belt and braces, since nothing is left below.
+        // ORDERING: release, as every store to `bottom`, though no item is left below.
         self.set_bottom(bottom + 1, Ordering::Release);
         drop(lock);
         won
@@ -334,11 +344,11 @@ impl<T> Owner<T> {
         self.shared.public.top.compare_exchange(top, top + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// Sees to it that there is room for an item at `bottom`: looks how far the thieves are, and grows if that is not far
-    /// enough.
+    /// Makes room for an item at `bottom`: looks how far the thieves are, and grows if that is not
+    /// far enough.
     fn make_room(&self, bottom: i64) {
-        // ORDERING: acquire pairs with the release of a thief's compare-and-swap: it has read the slot
-        // that we are about to use again.
+        // ORDERING: acquire pairs with the release of a thief's compare-and-swap: it has read the
+        // slot that we are about to use again.
         let top = self.shared.public.top.load(Ordering::Acquire);
         let capacity = self.buffer().capacity() as i64;
         if bottom - top >= capacity {
@@ -347,11 +357,12 @@ impl<T> Owner<T> {
         self.set_limit(top);
     }
 
-    /// Sets how far pushes can go the fast way, as long as the thieves are at `top` or beyond.
+    /// Sets how far pushes can take the fast path, as long as the thieves are at `top` or beyond.
     fn set_limit(&self, top: i64) {
         let capacity = self.buffer().capacity() as i64;
         let limit = if self.shared.is_light() { top + capacity } else { ASKED };
-        // ORDERING: relaxed; if this overwrites a thief's request, the thief asks again, or helps itself.
+        // ORDERING: relaxed; if this overwrites a thief's request, the thief asks again, or
+        // publishes by force.
         self.shared.private.limit.store(limit, Ordering::Relaxed);
     }
 
@@ -373,8 +384,9 @@ impl<T> Owner<T> {
         );
         drop(buffers);
         self.use_buffer(bigger);
-        // ORDERING: release publishes the copied slots to thieves, which acquire the pointer. The old
-        // buffer stays as it is: a thief that still reads it finds the same items at the same indices.
+        // ORDERING: release publishes the copied slots to thieves, which acquire the pointer. The
+        // old buffer stays as it is: a thief that still reads it finds the same items at the same
+        // indices.
         public.buffer.store(bigger.as_ptr(), mutant::weaken("deque/grow-relaxed", Ordering::Release));
     }
 }

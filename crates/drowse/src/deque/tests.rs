@@ -83,7 +83,8 @@ fn takes_back_the_newest_and_nothing_else() {
     });
 }
 
-/// A deque whose owner has room to push without looking; `None` where there are no light fences, and nothing is private.
+/// A deque whose owner has room to push without looking; `None` where there are no light fences,
+/// and nothing is private.
 fn with_private_items() -> Option<(Owner<AtomicU32>, Stealer<AtomicU32>)> {
     LightFences::at_any_cost()?;
     let (owner, stealer) = with_fences(16, LightFences::get);

@@ -8,8 +8,8 @@ use crate::unwind;
 use drowse_sync::Arc;
 
 impl Registry {
-    /// Runs `op` on a worker of this pool: here if this thread is one. The flag tells whether it moved
-    /// to another thread.
+    /// Runs `op` on a worker of this pool: here if this thread is one. The flag tells whether it
+    /// moved to another thread.
     pub(crate) fn in_worker<OP, R>(self: &Arc<Self>, op: OP) -> R
     where
         OP: FnOnce(&WorkerThread, bool) -> R + Send,
@@ -32,8 +32,8 @@ impl Registry {
         Self::assert_may_wait();
         with_lock_latch(|latch| {
             let job = StackJob::new(|migrated| on_this_worker(op, migrated), LatchRef::new(latch));
-            // SAFETY: we wait for the job right here, so it outlives its execution; `OP` and `R` are `Send`.
-            // Whoever calls us holds the pool, so it has not ended.
+            // SAFETY: we wait for the job right here, so it outlives its execution; `OP` and `R`
+            // are `Send`. Whoever calls us holds the pool, so it has not ended.
             unwind::or_abort(|| unsafe {
                 self.inject(job.as_job_ref());
                 self.wait_outside(|| latch.wait_and_reset());
@@ -52,7 +52,8 @@ impl Registry {
         R: Send,
     {
         let job = StackJob::new(|migrated| on_this_worker(op, migrated), CrossLatch::new(worker));
-        // SAFETY: as above.
+        // SAFETY: we wait for the job right here, so it outlives its execution; `OP` and `R` are
+        // `Send`. Whoever calls us holds the pool, so it has not ended.
         unwind::or_abort(|| unsafe {
             self.inject(job.as_job_ref());
             worker.wait_until(job.latch.word());
@@ -74,7 +75,7 @@ drowse_sync::thread_local! {
 
 /// Calls `f` with this thread's latch, not set. `f` must leave it like that.
 fn with_lock_latch<R>(f: impl FnOnce(&LockLatch) -> R) -> R {
-    // Taken out while in use; and a thread that is about to exit may have none any more.
+    // Taken out while in use. A thread that is about to exit may no longer have one.
     let latch = LATCH.try_with(std::cell::Cell::take).ok().flatten().unwrap_or_else(LockLatch::new);
     let result = f(&latch);
     let _ = LATCH.try_with(|kept| kept.set(Some(latch)));

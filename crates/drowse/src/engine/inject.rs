@@ -5,11 +5,13 @@ use crate::job::JobRef;
 use drowse_sync::omittable;
 
 impl Registry {
-    /// Offers a job to the workers: on our own deque if we are one of them, else through the injector.
+    /// Offers a job to the workers: on our own deque if we are one of them, else through the
+    /// injector.
     ///
     /// # Safety
     ///
-    /// The reference must not be in any other queue. (If the pool has ended, it stays in this one for ever.)
+    /// The reference must not be in any other queue. (If the pool has ended, the job stays in this
+    /// one and never runs.)
     pub(crate) unsafe fn inject_or_push(&self, job: JobRef) {
         self.with_worker(|worker| match worker {
             // SAFETY: the caller's promise.
@@ -27,8 +29,8 @@ impl Registry {
     pub(crate) unsafe fn inject(&self, job: JobRef) {
         let queue_was_empty = self.injector.is_empty();
         self.injector.push(job);
-        // WAKE: the workers may all sleep. The post's fence and the one of a worker that falls asleep see to it that we
-        // see the sleeper, or it sees the job.
+        // WAKE: the workers may all sleep. By the post's fence and that of a worker that falls
+        // asleep, we see the sleeper, or it sees the job.
         omittable!("engine/inject-no-post", self.sleep.post_injected(1, &|| queue_was_empty));
     }
 
@@ -36,7 +38,8 @@ impl Registry {
     ///
     /// # Safety
     ///
-    /// As for [`inject_or_push`](Self::inject_or_push), for each of them; one job a worker.
+    /// As for [`inject_or_push`](Self::inject_or_push), for each of them. There must be one job per
+    /// worker.
     pub(crate) unsafe fn inject_broadcast(&self, jobs: impl ExactSizeIterator<Item = JobRef>) {
         assert_eq!(jobs.len(), self.num_threads(), "a broadcast is one job a worker");
         for (thread, job) in self.threads.iter().zip(jobs) {

@@ -1,4 +1,5 @@
-//! The engine: a registry of workers, how they find work, how they wait, and how the outside gets in.
+//! The engine: a registry of workers, how they find work, how they wait, and how jobs come in from
+//! outside.
 //!
 //! | file | what |
 //! |---|---|
@@ -6,7 +7,7 @@
 //! | `start`, `terminate` | how a pool begins and ends |
 //! | `worker` | what one worker has for itself |
 //! | `search` | where a worker looks for jobs |
-//! | `steal` | how it comes by the jobs of others |
+//! | `steal` | how it gets at the jobs of others |
 //! | `wait` | what a worker does until a latch is set |
 //! | `inject` | jobs from outside |
 //! | `enter` | how a closure gets to run on a worker |

@@ -14,10 +14,10 @@ use std::ptr::NonNull;
 /// Where a worker's deque starts; it grows as needed. (A model pays for each slot.)
 const DEQUE_CAPACITY: usize = if cfg!(drowse_loom) { 2 } else { 64 };
 
-/// All it takes to start a pool.
+/// Everything needed to start a pool.
 pub(crate) struct StartPlan<'a, E> {
     pub(crate) num_threads: usize,
-    /// The calling thread becomes worker 0. It must be no worker yet.
+    /// The calling thread becomes worker 0. It must not be a worker yet.
     pub(crate) use_current_thread: bool,
     pub(crate) protocol: SleepProtocol,
     pub(crate) policy: Policy,
@@ -29,7 +29,7 @@ pub(crate) struct StartPlan<'a, E> {
     pub(crate) spawn: &'a mut dyn FnMut(ThreadBuilderParts) -> Result<(), E>,
 }
 
-/// What becomes a worker once a thread runs it.
+/// What becomes a worker when a thread runs it.
 #[derive(Debug)]
 pub(crate) struct ThreadBuilderParts {
     pub(crate) index: usize,
@@ -76,14 +76,16 @@ impl Drop for StopUnlessStarted<'_> {
     fn drop(&mut self) {
         self.registry.release();
         if let Some(worker) = self.adopted {
-            // SAFETY: the box that `adopt_current_thread` leaked. Nobody but code of this thread has
-            // borrowed it, by `WorkerThread::with_current`, and that has returned. Its drop un-sets it.
+            // SAFETY: the box that `adopt_current_thread` leaked. Nobody but code of this thread
+            // has borrowed it, by `WorkerThread::with_current`, and that has returned. Its drop
+            // un-sets it.
             drop(unsafe { Box::from_raw(worker.as_ptr()) });
         }
     }
 }
 
-/// Makes the calling thread a worker, for the rest of its life, and returns what is leaked for that.
+/// Makes the calling thread a worker, for the rest of its life, and returns what is leaked for
+/// that.
 fn adopt_current_thread(parts: ThreadBuilderParts) -> NonNull<WorkerThread> {
     let worker = NonNull::from(Box::leak(Box::new(WorkerThread::new(parts))));
     // SAFETY: leaked, so it stays where it is, unless `StopUnlessStarted` drops it, on this thread.
@@ -97,8 +99,8 @@ pub(crate) fn run_worker(parts: ThreadBuilderParts) {
     // SAFETY: it stays in this frame, and its drop un-sets it.
     unsafe { WorkerThread::make_current(&worker) };
     let registry = Arc::clone(worker.registry());
-    // Jobs and handlers are caught one by one. A panic that comes as far as here would leave the pool
-    // with a worker missing, and those who wait for it waiting.
+    // Jobs and handlers are caught one by one. A panic that got here would leave the pool without a
+    // worker, and those who wait for it waiting.
     unwind::or_abort(|| live(&worker, &registry));
 }
 
@@ -110,8 +112,8 @@ fn live(worker: &WorkerThread, registry: &Registry) {
     }
     registry.acquire_thread();
     worker.wait_until(registry.threads[index].terminate.word());
-    // The pool ends when nothing is left to do; but the handlers may spawn too, and at the end nobody else is
-    // sure to be there for it.
+    // The pool ends when nothing is left to do. But handlers may spawn too, and by then there may
+    // be no other worker left to run it.
     worker.run_local_jobs();
     if let Some(exit) = &registry.handlers.exit {
         registry.catch_unwind(|| exit(index));

@@ -7,12 +7,12 @@ use crate::job::{JobHeader, JobRef};
 use drowse_sync::{faulty, hint};
 use std::cell::Cell;
 
-/// Whether it is worth asking the owner of private jobs for them: force costs tens of microseconds where
-/// a heavy fence is a system call. (A model is to try both.)
+/// Whether it is worth asking the owner of private jobs for them: force costs tens of microseconds
+/// where a heavy fence is a system call. (A model tries both.)
 const FORCE_IS_DEAR: bool = cfg!(all(target_os = "linux", not(drowse_loom), not(drowse_shuttle)));
 
-/// How many rounds in a row a thief with nothing else to do asks before it uses force. All the asking
-/// takes about as long as force does, and an owner that pushes at all has answered by then.
+/// How many rounds in a row a thief with nothing else to do asks before it uses force. All the
+/// asking takes about as long as force does, and an owner that pushes at all has answered by then.
 const PATIENCE: u32 = if FORCE_IS_DEAR { 10 } else { 1 };
 
 /// The same for a thief that finds other jobs meanwhile.
@@ -46,17 +46,18 @@ impl Unanswered {
 /// What one round of all other workers brings.
 enum Attempt {
     Job(JobRef),
-    /// There are jobs, but not for us yet: this worker was asked to publish some, or somebody else was
-    /// quicker there.
+    /// There are jobs, but not for us yet: this worker was asked to publish some, or somebody else
+    /// was quicker there.
     TryAgain(usize),
     Nothing,
 }
 
 impl WorkerThread {
-    /// A job from wherever there is one. Gives up on those that are hard to get once `is_over` says so.
+    /// A job from wherever there is one. Gives up on those that are hard to get once `is_over` says
+    /// so.
     ///
-    /// Jobs that are private to a worker which does not answer are taken by force in the end, however
-    /// much else there is to do: the worker may be waiting for that very job.
+    /// Jobs that are private to a worker which does not answer are taken by force in the end,
+    /// however much else there is to do: the worker may be waiting for that very job.
     pub(crate) fn find_work(&self, is_over: impl Fn() -> bool) -> Option<JobRef> {
         if let Some(job) = self.take_local_job() {
             return Some(job);
@@ -146,7 +147,7 @@ impl WorkerThread {
 
     fn stolen(&self, job: JobRef, victim: usize) -> JobRef {
         self.count_deque_job();
-        // The victim will soon look for jobs in its turn, and what we push next is the largest part of
+        // The victim will soon look for jobs itself, and what we push next is the largest part of
         // what we took.
         self.deque.share_next();
         self.meter().steals.add_mine(1);

@@ -19,8 +19,8 @@ impl WorkerThread {
 
     #[cold]
     fn wait_until_cold(&self, latch: &LatchWord) {
-        // Whoever waits for a latch has lent part of its stack to whoever sets it. Jobs catch their panics;
-        // if one came this far, returning to the caller would free what is lent.
+        // Whoever waits for a latch has lent part of its stack to whoever sets it. Jobs catch their
+        // panics; if one came this far, returning to the caller would free what is lent.
         unwind::or_abort(|| {
             while !latch.probe() {
                 match self.take_local_job_fairly() {
@@ -44,13 +44,13 @@ impl WorkerThread {
             self.meter().searches.add_mine(1);
             found = self.find_work(|| latch.probe());
             if found.is_none() {
-                // WAKE: the latch's setter wakes us, as does whoever posts a job; the protocol looks for
-                // jobs once more when it has counted us as sleeping.
+                // WAKE: the latch's setter wakes us, as does whoever posts a job; the protocol
+                // looks for jobs once more when it has counted us as sleeping.
                 sleep.no_work_found(&mut idle, latch, self);
             }
         }
-        // WAKE: a post may have counted on us as one who searches. Now that we do not, the next sleeper takes over if
-        // there is more than what we found.
+        // WAKE: a post may have counted on us as one who searches. Now that we do not, the next
+        // sleeper takes over if there is more than what we found.
         sleep.stop_looking(idle, || look!("engine/baton-blind", self.registry.work_visible()));
         if let Some(job) = found {
             self.registry.record(TraceEvent::Begin);
@@ -89,7 +89,7 @@ impl WorkerThread {
     }
 }
 
-/// What a worker's sleep is to the pool.
+/// What the sleep protocol asks and tells a worker that falls asleep.
 impl Surroundings for WorkerThread {
     fn work_visible(&self) -> bool {
         self.registry.work_visible() || self.has_letter()

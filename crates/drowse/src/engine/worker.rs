@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::ptr;
 
 drowse_sync::thread_local! {
-    /// The worker that this thread is; null for a thread of no pool.
+    /// The worker that this thread is; null on a thread that is not a worker.
     static CURRENT: Cell<*const WorkerThread> = const { Cell::new(ptr::null()) };
 }
 
@@ -54,10 +54,11 @@ impl WorkerThread {
     #[inline(always)]
     pub(crate) fn with_current<R>(f: impl FnOnce(Option<&Self>) -> R) -> R {
         let current = CURRENT.with(Cell::get);
-        // SAFETY: `make_current` was promised that the worker lives until it is dropped on this thread,
-        // and that un-sets it. `f` cannot keep the borrow, and nobody drops the worker under `f`: its
-        // thread runs `f` inside of `run_worker`, which holds it; an adopted worker is leaked, or taken
-        // back by the very call that adopted it, once all that was called in between has returned.
+        // SAFETY: `make_current` was promised that the worker lives until it is dropped on this
+        // thread, and that un-sets it. `f` cannot keep the borrow, and nobody drops the worker
+        // under `f`: its thread runs `f` inside of `run_worker`, which holds it; an adopted worker
+        // is leaked, or taken back by the very call that adopted it, once all that was called in
+        // between has returned.
         f(unsafe { current.as_ref() })
     }
 
@@ -88,8 +89,8 @@ impl WorkerThread {
         f();
     }
 
-    /// Whether this thread runs a handler, in the middle of something else: it cannot become a worker
-    /// now, though it looks as if it were not one.
+    /// Whether this thread runs a handler, in the middle of something else: it cannot become a
+    /// worker now, though it looks as if it were not one.
     pub(crate) fn in_handler() -> bool {
         IN_HANDLER.with(Cell::get)
     }
@@ -121,8 +122,8 @@ impl WorkerThread {
     #[inline(always)]
     pub(crate) unsafe fn push(&self, job: JobRef) {
         let pushed = self.deque.push(job.into_word());
-        // WAKE: a worker that we do not see on its way to sleep sees the job; one that we see is kept awake, or
-        // woken if nobody else searches.
+        // WAKE: a worker that we do not see on its way to sleep sees the job; one that we see is
+        // kept awake, or woken if nobody else searches.
         omittable!("engine/push-no-post", self.registry.sleep.post(1, pushed));
     }
 
@@ -133,7 +134,8 @@ impl WorkerThread {
     /// As for [`push`](Self::push).
     pub(crate) unsafe fn push_fifo(&self, job: JobRef) {
         let fifo = &self.registry.threads[self.index].fifo;
-        // SAFETY: the fifo is in the registry, which every worker that may execute the reference holds.
+        // SAFETY: the fifo is in the registry, which every worker that may execute the reference
+        // holds.
         unsafe { self.push(fifo.push(job)) }
     }
 
@@ -148,7 +150,7 @@ impl WorkerThread {
     ///
     /// # Safety
     ///
-    /// The reference must not be in any queue any more, nor have been executed.
+    /// The reference must no longer be in any queue, and must not have been executed.
     #[inline]
     pub(crate) unsafe fn execute(&self, job: JobRef) {
         // SAFETY: the caller's promise.
@@ -175,8 +177,8 @@ impl<T> PostedTo for Pushed<T> {
         self.owner().len() <= 1
     }
 
-    /// Whoever is woken would have to ask for what is private, and the owner may not push again for a
-    /// long time.
+    /// Whoever is woken would have to ask for what is private, and the owner may not push again for
+    /// a long time.
     fn expect_thieves(&self) {
         self.owner().share();
     }

@@ -39,7 +39,8 @@ impl CountLatch {
         debug_assert!(old > 0, "the latch was already set");
     }
 
-    /// Waits until none is left. `owner` is the one given to `new`, and `registry` where the jobs run.
+    /// Waits until none is left. `owner` is the one given to `new`, and `registry` where the jobs
+    /// run.
     pub(crate) fn wait(&self, owner: Option<&WorkerThread>, registry: &Registry) {
         match (&self.at_zero, owner) {
             (AtZero::Worker(latch), Some(owner)) => owner.wait_until(latch.word()),
@@ -61,16 +62,16 @@ impl Drop for CountLatch {
 impl Latch for CountLatch {
     /// Counts down; at zero, sets the latch.
     unsafe fn set(this: *const Self) {
-        // ORDERING: release, so that the last one's acquire gathers what all the jobs wrote, and its
-        // own set passes it on to the waiter.
+        // ORDERING: release, so that the last one's acquire gathers what all the jobs wrote, and
+        // its own set passes it on to the waiter.
         let ordering = mutant::weaken("latch/count-relaxed", Ordering::AcqRel);
-        // SAFETY: alive as the call begins: the count that is given up here has kept the waiter waiting.
-        // Unless it was the last, we are done with `this`.
+        // SAFETY: alive as the call begins: the count that is given up here has kept the waiter
+        // waiting. Unless it was the last, we are done with `this`.
         if unsafe { (*this).left.fetch_sub(1, ordering) } != 1 {
             return;
         }
-        // SAFETY: nobody but the last sets the latch, so the waiter still waits, until one of these has
-        // set what it waits for. That is the last use of `this`.
+        // SAFETY: nobody but the last sets the latch, so the waiter still waits, until one of these
+        // has set what it waits for. That is the last use of `this`.
         unsafe {
             match &(*this).at_zero {
                 AtZero::Worker(latch) => WorkerLatch::set(latch),

@@ -1,4 +1,4 @@
-//! The last so many events.
+//! The newest events, up to a limit.
 
 use super::TraceRecord;
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-//! The scope for those who want their jobs begun in order.
+//! The scope that begins jobs in the order of their spawning.
 
 use super::base::{AsBase, ScopeBase};
 use crate::api::BroadcastContext;
@@ -8,14 +8,16 @@ use crate::job::JobFifo;
 use drowse_sync::Arc;
 use std::fmt;
 
-/// As [`Scope`](crate::Scope), but begins the jobs that one worker spawns in the order of their spawning. See [`scope_fifo`].
+/// Like [`Scope`](crate::Scope), but the jobs that one worker spawns are begun in the order in
+/// which it spawned them. See [`scope_fifo`].
 pub struct ScopeFifo<'scope> {
     base: ScopeBase<'scope>,
-    /// One for each worker.
+    /// One per worker.
     fifos: Box<[JobFifo]>,
 }
 
-/// As [`scope()`](crate::scope()), but jobs that one worker spawns are begun in the order in which it spawned them.
+/// Like [`scope()`](crate::scope()), but the jobs that one worker spawns are begun in the order in
+/// which it spawned them.
 ///
 /// # Example
 ///
@@ -45,7 +47,8 @@ where
     })
 }
 
-/// As [`scope_fifo`], but `op` runs on the calling thread, as for [`in_place_scope`](crate::in_place_scope).
+/// Like [`scope_fifo`], but `op` runs on the calling thread. See
+/// [`in_place_scope`](crate::in_place_scope).
 ///
 /// # Example
 ///
@@ -81,7 +84,8 @@ impl<'scope> ScopeFifo<'scope> {
         Self { base: ScopeBase::new(owner, registry), fifos }
     }
 
-    /// Runs a closure some time before the scope ends, after those that the same worker spawned before have begun.
+    /// Runs a closure before the scope ends. It begins after those that the same worker spawned
+    /// before it.
     ///
     /// # Example
     ///
@@ -97,15 +101,15 @@ impl<'scope> ScopeFifo<'scope> {
         let job = ScopeBase::job(self, body);
         let registry = &self.base.registry;
         registry.with_worker(|worker| match worker {
-            // SAFETY: a new reference. The fifos are part of the scope, which waits for the job, and so
-            // for the reference that stands for it.
+            // SAFETY: a new reference. The fifos are part of the scope, which waits for the job,
+            // and so for the reference that stands for it.
             Some(worker) => unsafe { worker.push(self.fifos[worker.index()].push(job)) },
             // SAFETY: a new reference.
             None => unsafe { registry.inject(job) },
         });
     }
 
-    /// As [`Scope::spawn_broadcast`](crate::Scope::spawn_broadcast).
+    /// See [`Scope::spawn_broadcast`](crate::Scope::spawn_broadcast).
     ///
     /// # Example
     ///

@@ -11,8 +11,8 @@ pub(super) fn split_without_claim<T>(owner: &Owner<T>, split: i64) {
     owner.shared.public.split.store(split, Ordering::Release);
 }
 
-/// Instead of a look whether `item` is the newest: withdraws the newest, whatever it is, and puts it
-/// back if it is another one.
+/// Instead of a look whether `item` is the newest: withdraws the newest, whatever it is, and puts
+/// it back if it is another one.
 pub(super) fn hide_then_look<T>(owner: &Owner<T>, bottom: i64, item: NonNull<T>) -> bool {
     // ORDERING: relaxed; the owner wrote the slot itself.
     let is_newest = ptr::eq(owner.slot(bottom).load(Ordering::Relaxed), item.as_ptr());
@@ -24,8 +24,8 @@ pub(super) fn hide_then_look<T>(owner: &Owner<T>, bottom: i64, item: NonNull<T>)
     is_newest
 }
 
-/// Instead of adding the bigger buffer to the list: gives up the one before. It is overwritten rather
-/// than freed, so that a model can tell: a thief that reads it takes nothing.
+/// Instead of adding the bigger buffer to the list: gives up the one before. It is overwritten
+/// rather than freed, so that a model can tell: a thief that reads it takes nothing.
 pub(super) fn replace_newest<T>(
     buffers: &mut Vec<NonNull<Buffer<T>>>,
     bigger: NonNull<Buffer<T>>,
