@@ -50,7 +50,7 @@ mod join_results {}
 /// ```
 mod join_races {}
 
-/// Nor may one half of a `join` read what the other writes.
+/// One half of a `join` must not read what the other writes, either.
 ///
 /// ```compile_fail,E0502
 /// let mut numbers = vec![1, 2];
@@ -199,7 +199,7 @@ mod scope_borrows {}
 /// ```
 mod scopes_within_scopes {}
 
-/// Two jobs of a scope must not write one place, nor may the closure read what a job writes.
+/// Two jobs of a scope must not write one place, and the closure must not read what a job writes.
 ///
 /// ```compile_fail,E0499
 /// let mut count = 0;

@@ -89,7 +89,7 @@ pub struct LightFences {
     on_this_thread: PhantomData<*mut ()>,
 }
 
-/// Proof that light fences were [prepared](LightFences::prepare), if only to find that there are none.
+/// Proof that light fences were [prepared](LightFences::prepare), whether or not there are any.
 #[derive(Debug, Clone, Copy)]
 pub struct Prepared(());
 

@@ -6,7 +6,7 @@ use super::full;
 #[derive(Debug)]
 pub struct LightFences(());
 
-/// Proof that light fences were [prepared](LightFences::prepare), if only to find that there are none.
+/// Proof that light fences were [prepared](LightFences::prepare), whether or not there are any.
 #[derive(Debug, Clone, Copy)]
 pub struct Prepared(());
 

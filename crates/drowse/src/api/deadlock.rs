@@ -95,7 +95,7 @@ pub fn mark_blocked() -> Blocked {
 ///
 /// # Panics
 ///
-/// In the pool's own deadlock handler. The mark is gone all the same.
+/// In the pool's own deadlock handler. The mark is gone even so.
 pub fn mark_unblocked(blocked: Blocked) {
     drop(blocked);
 }

@@ -156,7 +156,7 @@ impl<T> Shared<T> {
         // lock knows of the items below.
         self.public.split.store(split, mutant::weaken("deque/split-relaxed", Ordering::Release));
         let claim = if self.is_light() { split } else { i64::MAX };
-        // ORDERING: relaxed; the owner is the one who reads it, and goes by the lock if in doubt.
+        // ORDERING: relaxed; only the owner reads it, and takes the lock if in doubt.
         self.public.claim.store(claim, Ordering::Relaxed);
     }
 

@@ -180,7 +180,7 @@ impl<T> Owner<T> {
 
     /// Makes the next push public at once, as if a thief had asked for it.
     pub fn share_next(&self) {
-        // ORDERING: relaxed; read by the owner alone.
+        // ORDERING: relaxed; only the owner acts on it.
         self.shared.private.limit.store(ASKED, Ordering::Relaxed);
     }
 
@@ -196,7 +196,8 @@ impl<T> Owner<T> {
         let public = &*self.shared.public;
         // ORDERING: relaxed; written under the lock.
         let split = public.split.load(Ordering::Relaxed);
-        // ORDERING: relaxed; a look. `top` never falls.
+        // ORDERING: relaxed; `top` never falls. If it seems lower than it is, nothing is shared,
+        // and the thief asks again.
         if split <= public.top.load(Ordering::Relaxed) && split < self.bottom() {
             let shared = split + (self.bottom() - split + 1) / 2;
             // No fence: it is the owner who pops, and it does not while it is here.
@@ -282,7 +283,7 @@ impl<T> Owner<T> {
     }
 
     fn buffer(&self) -> &Buffer<T> {
-        // SAFETY: `shared` keeps every buffer until it goes, and we hold `shared`.
+        // SAFETY: `shared` keeps every buffer until it is dropped, and we hold `shared`.
         unsafe { self.buffer.get().as_ref() }
     }
 
@@ -301,7 +302,7 @@ impl<T> Owner<T> {
         // ORDERING: pairs with the heavy fence in `Stealer::publish`: handshake 1 of the module's
         // notes.
         light_fence("deque/pop-unfenced");
-        // ORDERING: relaxed, after the fence. Below the claim, the lock decides.
+        // ORDERING: relaxed; the fence above orders it. Below the claim, the lock decides.
         self.shared.public.claim.load(Ordering::Relaxed)
     }
 
@@ -321,7 +322,7 @@ impl<T> Owner<T> {
         // ORDERING: pairs with the fence in `Stealer::steal_public`: handshake 2 of the module's
         // notes.
         full_fence("deque/pop-public-unfenced");
-        // ORDERING: relaxed, after the fence.
+        // ORDERING: relaxed; the fence above orders it.
         let top = public.top.load(Ordering::Relaxed);
         if top < bottom {
             return true;

@@ -37,7 +37,7 @@ impl<T> Stealer<T> {
     /// Whether there seems to be something public. Does not look at what the owner writes to.
     pub fn is_public(&self) -> bool {
         let public = &*self.shared.public;
-        // ORDERING: relaxed; a look.
+        // ORDERING: relaxed, both; a hint. `steal_public` makes sure.
         public.top.load(Ordering::Relaxed) < public.split.load(Ordering::Relaxed)
     }
 
@@ -87,8 +87,8 @@ impl<T> Stealer<T> {
     /// Asks the owner to publish some items with its next push.
     fn ask(&self) {
         let limit = &self.shared.private.limit;
-        // ORDERING: relaxed; the owner sees it at its next push, or at the one after. Look first:
-        // the owner writes to that line all the time.
+        // ORDERING: relaxed, both; the owner sees it at its next push, or at the one after. Look
+        // first: the owner writes to that line all the time.
         if limit.load(Ordering::Relaxed) != ASKED {
             limit.store(ASKED, Ordering::Relaxed);
         }

@@ -84,8 +84,7 @@ impl Drop for StopUnlessStarted<'_> {
     }
 }
 
-/// Makes the calling thread a worker, for the rest of its life, and returns what is leaked for
-/// that.
+/// Makes the calling thread a worker, for the rest of its life. The worker is leaked.
 fn adopt_current_thread(parts: ThreadBuilderParts) -> NonNull<WorkerThread> {
     let worker = NonNull::from(Box::leak(Box::new(WorkerThread::new(parts))));
     // SAFETY: leaked, so it stays where it is, unless `StopUnlessStarted` drops it, on this thread.

@@ -37,8 +37,8 @@ impl JobFifo {
     /// `header` must come from `push`: one execution per push.
     unsafe fn execute(header: NonNull<JobHeader>) {
         unwind::or_abort(|| {
-            // SAFETY: the fifo is alive by the promise made to `push`. It may go as soon as the job
-            // has run: we do not touch it after taking the job out.
+            // SAFETY: the fifo is alive by the promise made to `push`. It may be freed as soon as
+            // the job has run: we do not touch it after taking the job out.
             let job = unsafe { header.cast::<Self>().as_ref() }.jobs.pop();
             let job = job.expect("a fifo holds a job for each reference to it");
             // SAFETY: taken out of the queue once, executed once.

@@ -13,8 +13,8 @@ const SET: u32 = 2;
 /// [`wait_and_reset`](Self::wait_and_reset).
 #[derive(Debug)]
 pub(crate) struct LockLatch {
-    /// Shared with the setter, who must still be able to wake us when we already know, and are
-    /// gone.
+    /// Shared with the setter, who may still be about to wake us when we have seen the latch set
+    /// and are gone.
     word: Arc<WaitWord>,
     /// Ends when whoever holds the latch says so; one that is kept for reuse never does.
     pub(super) lifetime: Lifetime,

@@ -33,8 +33,8 @@ pub(crate) trait Latch {
     /// `this` must be alive when the call begins.
     unsafe fn set(this: *const Self);
 
-    /// Whether the thread that calls this, to run the job that the latch belongs to, is another
-    /// than the one that made it.
+    /// Whether the calling thread, which is about to run the job that the latch belongs to, is
+    /// another than the one that made the latch.
     fn migrated(&self) -> bool {
         true
     }

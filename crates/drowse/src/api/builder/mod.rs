@@ -246,7 +246,7 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets what each thread calls as it starts, with its index. A panic of it goes to the
+    /// Sets what each thread calls as it starts, with its index. Its panic goes to the
     /// [panic handler](Self::panic_handler). Not called for a thread that was
     /// [taken over](Self::use_current_thread).
     ///
@@ -270,8 +270,8 @@ impl<S> ThreadPoolBuilder<S> {
     }
 
     /// Sets what each thread calls as it ends, with its index. What it spawns is run; but other
-    /// workers may have ended before, so a `broadcast` would wait for ever. A panic of it goes to
-    /// the [panic handler](Self::panic_handler). Not called for a thread that was
+    /// workers may have ended before, so a `broadcast` would wait for ever. Its panic goes to the
+    /// [panic handler](Self::panic_handler). Not called for a thread that was
     /// [taken over](Self::use_current_thread).
     ///
     /// ```
