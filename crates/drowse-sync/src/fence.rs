@@ -94,7 +94,7 @@ mod asymmetric;
 #[path = "fence/membarrier.rs"]
 mod asymmetric;
 
-pub use asymmetric::{LightFences, want_light_fences};
+pub use asymmetric::{LightFences, Prepared, want_light_fences};
 #[cfg(drowse_loom)]
 pub use asymmetric::{change_light_fences, changing_light_fences, without_light_fences};
 

@@ -37,7 +37,7 @@ mod yielding;
 pub use backend::{Arc, Condvar, Mutex, MutexGuard, OnceLock, atomic, cell, hint, thread};
 pub use cores::{core_count, has_several_cores};
 pub use cpu::{CpuMask, ThreadId, current_cpu};
-pub use fence::{LightFences, full_fence, heavy_fence, light_fence, want_light_fences};
+pub use fence::{LightFences, Prepared, full_fence, heavy_fence, light_fence, want_light_fences};
 pub use lifetime::Lifetime;
 pub use meter::{Counter, Stopwatch};
 pub use padded::CachePadded;

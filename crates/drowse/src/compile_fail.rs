@@ -1,5 +1,5 @@
-//! What must not compile, each beside a twin that does: jobs cross threads, so what they take along must be able to, and
-//! must live as long as they may run.
+//! What must not compile, each beside a twin that does: jobs cross threads, so what they take along
+//! must be able to, and must live as long as they may run.
 
 /// The halves of a `join` may run on another thread: what they capture must be `Send`.
 ///
@@ -50,7 +50,7 @@ mod join_results {}
 /// ```
 mod join_races {}
 
-/// Nor may one half of a `join` read what the other writes.
+/// One half of a `join` must not read what the other writes, either.
 ///
 /// ```compile_fail,E0502
 /// let mut numbers = vec![1, 2];
@@ -153,7 +153,8 @@ mod scope_captures {}
 /// ```
 mod scope_closures {}
 
-/// A job may run after the scope's closure has returned: it must not borrow the closure's own variables.
+/// A job may run after the scope's closure has returned: it must not borrow the closure's own
+/// variables.
 ///
 /// ```compile_fail,E0373
 /// drowse::scope(|s| {
@@ -180,7 +181,8 @@ mod scope_closures {}
 /// ```
 mod scope_borrows {}
 
-/// A job of an outer scope may run after an inner one has ended: it must not borrow what is between the two.
+/// A job of an outer scope may run after an inner one has ended: it must not borrow what is between
+/// the two.
 ///
 /// ```compile_fail,E0597
 /// drowse::scope(|outer| {
@@ -197,7 +199,7 @@ mod scope_borrows {}
 /// ```
 mod scopes_within_scopes {}
 
-/// Two jobs of a scope must not write one place, nor may the closure read what a job writes.
+/// Two jobs of a scope must not write one place, and the closure must not read what a job writes.
 ///
 /// ```compile_fail,E0499
 /// let mut count = 0;
@@ -320,17 +322,20 @@ mod broadcast_captures {}
 /// ```
 ///
 /// ```
-/// let count = std::sync::atomic::AtomicUsize::new(0);
-/// drowse::in_place_scope(|s| s.spawn_broadcast(|_, _| count.store(1, std::sync::atomic::Ordering::Relaxed)));
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+///
+/// let count = AtomicUsize::new(0);
+/// drowse::in_place_scope(|s| s.spawn_broadcast(|_, _| count.store(1, Ordering::Relaxed)));
 /// assert_eq!(count.into_inner(), 1);
 /// ```
 mod scope_broadcast_captures {}
 
-/// The threads of a pool call its handlers when they like, at once: they must be `Sync`, and borrow nothing.
+/// The threads of a pool call its handlers when they like, at once: they must be `Sync`, and borrow
+/// nothing.
 ///
 /// ```compile_fail,E0277
 /// let count = std::cell::Cell::new(0);
-/// let builder = drowse::ThreadPoolBuilder::new().start_handler(move |_| count.set(count.get() + 1));
+/// drowse::ThreadPoolBuilder::new().start_handler(move |_| count.set(count.get() + 1));
 /// ```
 ///
 /// ```compile_fail,E0373

@@ -1,7 +1,7 @@
 //! drowse is a work-stealing fork-join runtime whose idle workers cost nothing and wake at once.
 //!
-//! Say what *may* run in parallel, with [`join`] or [`scope()`]; drowse decides what does, on a pool of
-//! threads that share their work by stealing it from each other.
+//! Say what *may* run in parallel, with [`join`] or [`scope()`]; drowse decides what does, on a
+//! pool of threads that share their work by stealing it from each other.
 //!
 //! ```
 //! fn sum(numbers: &[u64]) -> u64 {
@@ -21,27 +21,32 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | run two closures, perhaps in parallel, and wait for both | [`join`], [`join_context`] |
-//! | run any number of closures that borrow from here, and wait for all | [`scope()`], [`scope_fifo`], [`in_place_scope`] |
-//! | run a closure some time | [`spawn`], [`spawn_fifo`] |
+//! | run two closures, possibly in parallel, and wait for both | [`join`], [`join_context`] |
+//! | run any number of closures that borrow, and wait for all | [`scope()`], [`in_place_scope`] |
+//! | run a closure later | [`spawn`] |
+//! | begin closures in the order in which they were spawned | [`scope_fifo`], [`spawn_fifo`] |
 //! | run a closure on each worker | [`broadcast`], [`spawn_broadcast`] |
 //! | help others while waiting for something of your own | [`yield_now`], [`yield_local`] |
 //! | have a pool of your own | [`ThreadPoolBuilder`], [`ThreadPool`] |
-//! | choose how idle workers sleep, and see what they did | [`ThreadPoolBuilder::sleep_protocol`], [`ThreadPool::metrics`], [`Trace`] |
-//! | choose where they begin when they are woken | [`ThreadPoolBuilder::steering`] |
+//! | choose how idle workers sleep | [`ThreadPoolBuilder::sleep_protocol`] |
+//! | see what the workers did | [`ThreadPool::metrics`], [`Trace`] |
+//! | choose on which processor a woken worker begins | [`ThreadPoolBuilder::steering`] |
 //! | hear when every worker is stuck | [`ThreadPoolBuilder::deadlock_handler`], [`mark_blocked`] |
-//! | know where you are | [`current_thread_index`], [`current_num_threads`], [`current_thread_has_pending_tasks`] |
+//! | know where you are | [`current_thread_index`], [`current_num_threads`] |
+//! | know whether others are short of work | [`current_thread_has_pending_tasks`] |
 //!
-//! The names, signatures and meanings are those of rayon-core, so code written for it runs on drowse.
+//! The names, signatures and meanings are those of rayon-core, so code written for it runs on
+//! drowse.
 //!
 //! # The global pool
 //!
-//! Code that runs in no pool uses the global one, which starts when it is first needed. It has as many
-//! threads as the environment variable `DROWSE_NUM_THREADS` says, else as many as the process may run at
-//! once (CPU affinity and cgroup quota count). [`ThreadPoolBuilder::build_global`] configures it otherwise.
+//! Code that runs in no pool uses the global one, which starts when it is first needed. It has as
+//! many threads as the environment variable `DROWSE_NUM_THREADS` says, else as many as the process
+//! may run at once (CPU affinity and cgroup quotas count). [`ThreadPoolBuilder::build_global`]
+//! configures it.
 //!
-//! Where threads cannot be started at all, there is no global pool: each thread that would use it runs its work
-//! itself, and a line on the standard error says so.
+//! Where threads cannot be started at all, there is no global pool: each thread that would use it
+//! runs its work itself, and a line on standard error says so.
 //!
 //! # The environment
 //!
@@ -60,9 +65,10 @@
 //!
 //! # Panics
 //!
-//! A panic in a job reaches whoever waits for the job: `join`, `scope`, `install` and `broadcast` panic with the
-//! same payload once everything they started has ended. Nobody waits for a [`spawn`]ed job: its panic goes to
-//! the pool's [panic handler](ThreadPoolBuilder::panic_handler), or aborts the process if there is none.
+//! A panic in a job reaches whoever waits for the job: `join`, `scope`, `install` and `broadcast`
+//! panic with the same payload once everything they started has ended. Nobody waits for a
+//! [`spawn`]ed job: its panic goes to the pool's [panic handler](ThreadPoolBuilder::panic_handler),
+//! or aborts the process if there is none.
 
 mod api;
 mod compile_fail;
@@ -85,7 +91,7 @@ pub use api::{
 
 /// The version of drowse that this program runs on.
 ///
-/// The environment variable `DROWSE_LOG=1` makes each pool say it, on the standard error, as it starts.
+/// The environment variable `DROWSE_LOG=1` makes each pool print it to standard error as it starts.
 ///
 /// ```
 /// assert!(drowse::VERSION.split('.').count() >= 3);

@@ -5,15 +5,30 @@ use crate::latch::Latch;
 /// The deque.
 pub mod deque {
     pub use crate::deque::{Owner, Steal, Stealer};
+    use drowse_sleep::PostedTo;
+    use drowse_sync::LightFences;
 
     /// A new, empty deque whose owner has not pushed yet.
-    pub use crate::deque::new as cold;
+    pub fn cold<T>(capacity: usize) -> (Owner<T>, Stealer<T>) {
+        crate::deque::new(capacity, LightFences::prepare())
+    }
 
-    /// A deque whose owner has pushed before, and goes the fast way if the system lets it. Empty.
+    /// An empty deque whose owner has pushed before, and takes the fast path if the system lets it.
     pub fn new<T>(capacity: usize) -> (Owner<T>, Stealer<T>) {
         let (owner, stealer) = cold(capacity);
         owner.warm_up();
         (owner, stealer)
+    }
+
+    /// The models push, and post to the owner. The engine posts what `push` returns.
+    impl<T> PostedTo for Owner<T> {
+        fn was_empty(&self) -> bool {
+            self.len() <= 1
+        }
+
+        fn expect_thieves(&self) {
+            self.share();
+        }
     }
 }
 

@@ -1,4 +1,5 @@
-//! Panics: caught where a job ends, carried to whoever waits, never let loose over shared stack frames.
+//! Panics: caught where a job ends, carried to whoever waits, never unwinding through shared stack
+//! frames.
 
 use drowse_sync::say;
 use std::any::Any;
@@ -19,8 +20,8 @@ pub(crate) fn resume_unwinding(payload: Payload) -> ! {
     panic::resume_unwind(payload)
 }
 
-/// Drops a value of the user's where its panic must not take the place of another, or unwind at all.
-/// Such a panic has been reported by the panic hook, and ends here.
+/// Drops a value of the user's where its panic must not take the place of another, or unwind at
+/// all. Such a panic has been reported by the panic hook, and ends here.
 pub(crate) fn drop_quietly<T>(value: T) {
     if let Err(payload) = halt_unwinding(|| drop(value)) {
         // It may panic when it is dropped, too.
@@ -29,7 +30,7 @@ pub(crate) fn drop_quietly<T>(value: T) {
 }
 
 /// Calls `f`, and ends the process if it unwinds: that would free what other threads still use, or
-/// leave somebody waiting for ever. What lends a part of its frame calls this from before that to after.
+/// leave somebody waiting for ever. Whoever lends a part of its frame does so inside of this.
 #[inline(always)]
 pub(crate) fn or_abort<R>(f: impl FnOnce() -> R) -> R {
     let abort = AbortIfPanic;

@@ -75,11 +75,16 @@ fn system() -> u32 {
 #[derive(Debug)]
 pub struct LightFences(());
 
+/// Proof that light fences were [prepared](LightFences::prepare), whether or not there are any.
+#[derive(Debug, Clone, Copy)]
+pub struct Prepared(());
+
 impl LightFences {
     /// The first call must come before the second thread: whoever makes the places releases to all
     /// who use them, and would order what nothing orders in truth.
-    pub fn prepare() {
+    pub fn prepare() -> Prepared {
         let _ = system();
+        Prepared(())
     }
 
     /// If they are to be had at all.

@@ -91,12 +91,17 @@ pub struct LightFences {
     on_this_thread: PhantomData<*mut ()>,
 }
 
+/// Proof that light fences were [prepared](LightFences::prepare), whether or not there are any.
+#[derive(Debug, Clone, Copy)]
+pub struct Prepared(());
+
 impl LightFences {
     /// Does what can be done without a wait, so that there will be some. For the start of a pool.
-    pub fn prepare() {
+    pub fn prepare() -> Prepared {
         if state() == UNTRIED && is_only_thread() {
             tell_system(UNTRIED);
         }
+        Prepared(())
     }
 
     /// If they are to be had at all, however long that takes.

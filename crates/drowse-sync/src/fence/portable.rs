@@ -6,9 +6,15 @@ use super::full;
 #[derive(Debug)]
 pub struct LightFences(());
 
+/// Proof that light fences were [prepared](LightFences::prepare), whether or not there are any.
+#[derive(Debug, Clone, Copy)]
+pub struct Prepared(());
+
 impl LightFences {
     /// There is nothing to prepare.
-    pub fn prepare() {}
+    pub fn prepare() -> Prepared {
+        Prepared(())
+    }
 
     /// If they are to be had at all.
     pub fn at_any_cost() -> Option<Self> {

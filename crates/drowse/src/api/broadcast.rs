@@ -1,5 +1,6 @@
 //! One closure, on each worker.
 
+use super::global::with_current_registry;
 use super::spawn::spawned_job;
 use crate::engine::{Registry, WorkerThread};
 use crate::job::StackJob;
@@ -9,14 +10,15 @@ use drowse_sync::Arc;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Runs a closure once on each worker of the current pool, and returns what it returned, in the order of the workers.
+/// Runs a closure once on each worker of the current pool, and returns the results in the order of
+/// the workers.
 ///
-/// A worker gets to it when it has nothing else of its own to do: before it would steal, after the jobs in its own queue.
+/// A worker runs it when its own queue is empty, before it steals.
 ///
 /// # Panics
 ///
-/// If the closure panics on some worker, `broadcast` panics with that payload once it has ended on all of
-/// them; if on several, with that of the first of them.
+/// If the closure panics on a worker, `broadcast` panics with the same payload once it has ended on
+/// all of them; if on several, with that of the lowest index.
 ///
 /// # Example
 ///
@@ -30,15 +32,15 @@ where
     OP: Fn(BroadcastContext<'_>) -> R + Sync,
     R: Send,
 {
-    Registry::with_current(|registry| broadcast_in(op, registry))
+    with_current_registry(|registry| broadcast_in(op, registry))
 }
 
-/// Runs a closure some time once on each worker of the current pool. Returns at once.
+/// Runs a closure later, once on each worker of the current pool. Returns at once.
 ///
 /// # Panics
 ///
-/// A panic of the closure goes to the pool's [panic handler](crate::ThreadPoolBuilder::panic_handler); if it has
-/// none, the process aborts.
+/// A panic of the closure goes to the pool's
+/// [panic handler](crate::ThreadPoolBuilder::panic_handler). Without one, the process aborts.
 ///
 /// # Example
 ///
@@ -54,20 +56,22 @@ pub fn spawn_broadcast<OP>(op: OP)
 where
     OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
 {
-    Registry::with_current(|registry| spawn_broadcast_in(op, registry));
+    with_current_registry(|registry| spawn_broadcast_in(op, registry));
 }
 
 /// What a broadcast tells its closure: which worker it runs on.
 pub struct BroadcastContext<'a> {
     worker: &'a WorkerThread,
-    /// It is true of this thread only: neither `Send` nor `Sync`.
+    /// Holds on this thread only: neither `Send` nor `Sync`.
     here: PhantomData<*mut ()>,
 }
 
 impl BroadcastContext<'_> {
     pub(super) fn with<R>(f: impl FnOnce(BroadcastContext<'_>) -> R) -> R {
-        let f = |worker: &WorkerThread| f(BroadcastContext { worker, here: PhantomData });
-        super::context::current_worker(f).expect("a broadcast runs on workers")
+        WorkerThread::with_current(|worker| {
+            let worker = worker.expect("a broadcast runs on workers");
+            f(BroadcastContext { worker, here: PhantomData })
+        })
     }
 
     /// The worker's index, from 0.
@@ -81,7 +85,7 @@ impl BroadcastContext<'_> {
         self.worker.index()
     }
 
-    /// The number of workers that run the closure: all of the pool.
+    /// The number of workers that run the closure: all workers of the pool.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
@@ -109,14 +113,22 @@ where
     R: Send,
 {
     Registry::assert_may_wait();
+    WorkerThread::with_current(|worker| wait_for_broadcast(op, registry, worker))
+}
+
+/// Runs `op` on each worker of `registry`, while `waiter` waits, or else a thread that is not a
+/// worker.
+fn wait_for_broadcast<OP, R>(op: OP, registry: &Registry, waiter: Option<&WorkerThread>) -> Vec<R>
+where
+    OP: Fn(BroadcastContext<'_>) -> R + Sync,
+    R: Send,
+{
     let run = |_migrated| BroadcastContext::with(&op);
-    // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
-    let waiter = unsafe { WorkerThread::current().as_ref() };
     let latch = CountLatch::new(registry.num_threads(), waiter);
     let jobs: Vec<_> =
         (0..registry.num_threads()).map(|_| StackJob::new(&run, LatchRef::new(&latch))).collect();
-    // SAFETY: we wait for all of them before we leave, so they outlive their execution; `OP` is `Sync`, `R` is `Send`. The
-    // caller holds the pool, so it has not ended.
+    // SAFETY: we wait for all of them before we leave, so they outlive their execution; `OP` is
+    // `Sync`, `R` is `Send`. The caller holds the pool, so it has not ended.
     unwind::or_abort(|| unsafe {
         registry.inject_broadcast(jobs.iter().map(|job| job.as_job_ref()));
         latch.wait(waiter, registry);

@@ -1,14 +1,15 @@
-//! Where am I?
+//! What code can ask about the thread that it runs on.
 
+use super::global::with_current_registry;
 use crate::Metrics;
-use crate::engine::{Registry, WorkerThread};
+use crate::engine::WorkerThread;
 use std::marker::PhantomData;
 
 /// What [`join_context`](crate::join_context) tells its closures.
 #[derive(Debug)]
 pub struct FnContext {
     migrated: bool,
-    /// It is true of this thread only: neither `Send` nor `Sync`.
+    /// Holds on this thread only: neither `Send` nor `Sync`.
     here: PhantomData<*mut ()>,
 }
 
@@ -21,7 +22,8 @@ impl FnContext {
     /// Whether the closure runs on another thread than the one that called
     /// [`join_context`](crate::join_context).
     ///
-    /// A closure that was stolen knows that others are short of work, and may split its own more finely.
+    /// A closure that was stolen knows that others are short of work, and may split its own more
+    /// finely.
     ///
     /// ```
     /// // From outside, both closures move to the global pool.
@@ -41,10 +43,10 @@ impl FnContext {
 /// assert_eq!(pool.install(drowse::current_num_threads), 3);
 /// ```
 pub fn current_num_threads() -> usize {
-    Registry::with_current(|registry| registry.num_threads())
+    with_current_registry(|registry| registry.num_threads())
 }
 
-/// The calling worker's index in its pool, from 0; `None` on a thread that is no worker.
+/// The calling worker's index in its pool, from 0; `None` on a thread that is not a worker.
 ///
 /// ```
 /// assert_eq!(drowse::current_thread_index(), None);
@@ -53,12 +55,12 @@ pub fn current_num_threads() -> usize {
 /// ```
 #[inline]
 pub fn current_thread_index() -> Option<usize> {
-    current_worker(WorkerThread::index)
+    WorkerThread::with_current(|worker| worker.map(WorkerThread::index))
 }
 
-/// Whether the calling worker has jobs of its own waiting to be run; `None` on a thread that is no worker.
+/// Whether the calling worker's own queue holds jobs; `None` on a thread that is not a worker.
 ///
-/// If it has, nobody was short of work lately, and there is little point in splitting off more.
+/// If it does, nobody was short of work lately, and there is little point in splitting off more.
 ///
 /// ```
 /// assert_eq!(drowse::current_thread_has_pending_tasks(), None);
@@ -71,7 +73,7 @@ pub fn current_thread_index() -> Option<usize> {
 /// ```
 #[inline]
 pub fn current_thread_has_pending_tasks() -> Option<bool> {
-    current_worker(|worker| !worker.deque_is_empty())
+    WorkerThread::with_current(|worker| worker.map(|worker| !worker.deque_is_empty()))
 }
 
 /// The most threads a pool can have: 32,767. Asking for more gives this many.
@@ -83,19 +85,13 @@ pub fn max_num_threads() -> usize {
     drowse_sleep::MAX_WORKERS
 }
 
-/// What `ask` says of the calling worker.
-pub(super) fn current_worker<R>(ask: impl FnOnce(&WorkerThread) -> R) -> Option<R> {
-    // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
-    unsafe { WorkerThread::current().as_ref() }.map(ask)
-}
-
-/// What the workers of the pool that this thread works for, else of the global one, have done so far. See
-/// [`ThreadPool::metrics`](crate::ThreadPool::metrics).
+/// What the workers of the current pool have done so far: that of the calling worker, else the
+/// global one. See [`ThreadPool::metrics`](crate::ThreadPool::metrics).
 ///
 /// ```
 /// drowse::join(|| 1, || 2);
 /// assert_eq!(drowse::metrics().workers.len(), drowse::current_num_threads());
 /// ```
 pub fn metrics() -> Metrics {
-    Registry::with_current(|registry| registry.metrics())
+    with_current_registry(|registry| registry.metrics())
 }

@@ -7,29 +7,29 @@ use drowse_sync::Arc;
 use std::fmt;
 use std::panic::Location;
 
-/// Says that the worker which calls this is about to block on something that drowse does not know: a channel, a lock, a query of
-/// a compiler. It counts as blocked for as long as the returned value lives.
+/// Says that the calling worker is about to block on something that drowse does not know: a
+/// channel, a lock, a query of a compiler. It counts as blocked as long as the returned value
+/// lives.
 ///
 /// If that leaves the pool without an active worker, the pool's
-/// [deadlock handler](crate::ThreadPoolBuilder::deadlock_handler) is called, right here. In a pool without one, and on a thread
-/// that is no worker, this does nothing.
+/// [deadlock handler](crate::ThreadPoolBuilder::deadlock_handler) is called, right here. In a pool
+/// without one, and on a thread that is not a worker, this does nothing.
 ///
 /// # What marks can and cannot do
 ///
-/// A mark says what the program says, and drowse believes it: it counts, it does not look whether
-/// the worker is really stuck.
+/// drowse counts marks. It does not check whether the worker is really stuck.
 ///
-/// **Unmark before you unblock.** The one who is going to unblock the worker should be the one to drop the value, and should do so
-/// first: from that moment on the worker counts as active. The value can be sent to another thread
-/// for that, as in the example.
+/// **Unmark before you unblock.** Whoever unblocks the worker should drop the value, and should do
+/// so first: from then on the worker counts as active. The value can be sent to another thread for
+/// that, as in the example.
 ///
 /// The obvious way, to mark, receive and drop the value on the worker itself, raises **false
 /// alarms**: between the message and the drop the worker counts as blocked although it is not, and
-/// if the others fall asleep meanwhile the pool looks dead. In a correct program that is marked so
-/// this may happen in every other round.
+/// if the others fall asleep meanwhile the pool looks dead. In a correct program with such marks
+/// this may happen every other time.
 ///
 /// With a lock of std the rule cannot be followed, since whoever unlocks it does not know who gets
-/// it next. Marks round `Mutex::lock` raise false alarms as soon as two workers want the lock at
+/// it next. Marks around `Mutex::lock` raise false alarms as soon as two workers want the lock at
 /// once. So does whatever is unblocked by a thread outside of the pool: that thread is not counted.
 ///
 /// And **no alarm proves nothing**: a worker that blocks without a mark counts as active, and keeps
@@ -77,18 +77,17 @@ pub fn mark_blocked() -> Blocked {
         !Sleep::in_deadlock_handler(),
         "a deadlock handler must not mark workers as blocked: it runs while its pool is locked"
     );
-    // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
-    let worker = unsafe { WorkerThread::current().as_ref() };
-    let place = worker.map(|worker| {
+    let mark = |worker: &WorkerThread| {
         let registry = Arc::clone(worker.registry());
         registry.record(TraceEvent::Blocked);
         registry.sleep.mark_blocked(worker.index(), at, &|deadlock| registry.handle_deadlock(deadlock));
         Place { registry, index: worker.index() }
-    });
-    Blocked { place, at }
+    };
+    Blocked { place: WorkerThread::with_current(|worker| worker.map(mark)), at }
 }
 
-/// Says that a worker is about to be unblocked: it counts as active again. The same as dropping the value.
+/// Says that a worker is about to be unblocked: it counts as active again. Equivalent to dropping
+/// the value.
 ///
 /// ```
 /// drowse::mark_unblocked(drowse::mark_blocked());
@@ -96,20 +95,20 @@ pub fn mark_blocked() -> Blocked {
 ///
 /// # Panics
 ///
-/// In the pool's own deadlock handler, once the mark is gone.
+/// In the pool's own deadlock handler. The mark is gone even so.
 pub fn mark_unblocked(blocked: Blocked) {
     drop(blocked);
 }
 
-/// While it lives, a worker counts as blocked. Made by [`mark_blocked`].
+/// A worker counts as blocked as long as this value lives. Made by [`mark_blocked`].
 ///
 /// ```
 /// let blocked = drowse::mark_blocked();
-/// assert!(format!("{blocked:?}").contains("worker: None")); // this thread is none
+/// assert!(format!("{blocked:?}").contains("worker: None")); // this thread is not one
 /// ```
 #[must_use = "the worker counts as blocked for as long as this value lives"]
 pub struct Blocked {
-    /// `None` for a thread that is no worker.
+    /// `None` for a thread that is not a worker.
     place: Option<Place>,
     at: &'static Location<'static>,
 }

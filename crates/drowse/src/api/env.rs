@@ -6,7 +6,7 @@ use drowse_sync::{OnceLock, core_count, say};
 use std::env;
 use std::ffi::OsStr;
 
-/// How many threads a pool has that did not say.
+/// The number of threads of a pool that did not choose one.
 pub(super) fn default_num_threads() -> usize {
     static ANSWER: OnceLock<usize> = OnceLock::new();
     *ANSWER.get_or_init(|| {
@@ -34,7 +34,8 @@ fn rayons_num_threads() -> Option<usize> {
         .map(|threads| threads.min(max_num_threads()))
 }
 
-/// Zero, in the first of the two, stands for the default; the second is asked only if the first says nothing.
+/// Zero, in the first of the two, stands for the default; the second is asked only if the first
+/// says nothing.
 fn rayons_choice(num_threads: Option<usize>, num_cpus: Option<usize>) -> Option<usize> {
     match num_threads {
         Some(threads) => (threads > 0).then_some(threads),
@@ -42,7 +43,7 @@ fn rayons_choice(num_threads: Option<usize>, num_cpus: Option<usize>) -> Option<
     }
 }
 
-/// Says on the standard error that a pool was started, if `DROWSE_LOG` wants to know.
+/// Says on standard error that a pool was started, if `DROWSE_LOG` is set.
 pub(super) fn log_start(num_threads: usize, protocol: SleepProtocol) {
     if env::var_os("DROWSE_LOG").is_some_and(|value| !value.is_empty() && value != "0") {
         let s = if num_threads == 1 { "" } else { "s" };
@@ -51,7 +52,7 @@ pub(super) fn log_start(num_threads: usize, protocol: SleepProtocol) {
     }
 }
 
-/// Whether the workers of a pool are steered that did not say.
+/// The steering of a pool that did not choose one.
 pub(super) fn default_steering() -> Steering {
     if cfg!(any(drowse_loom, drowse_shuttle)) {
         // A model has no processors, and pays for each step.
@@ -76,7 +77,7 @@ fn steering_from(value: Option<&str>) -> (Steering, Option<String>) {
     }
 }
 
-/// How the workers of a pool sleep that did not say.
+/// The sleep protocol of a pool that did not choose one.
 pub(super) fn default_sleep_protocol() -> SleepProtocol {
     static ANSWER: OnceLock<SleepProtocol> = OnceLock::new();
     *ANSWER.get_or_init(|| read("DROWSE_SLEEP", protocol_from))
@@ -86,8 +87,8 @@ pub(super) fn default_sleep_protocol() -> SleepProtocol {
 fn protocol_from(value: Option<&str>) -> (SleepProtocol, Option<String>) {
     let default = SleepProtocol::default();
     let Some(value) = value.filter(is_set) else { return (default, None) };
-    // Names are in lower case; the second look is for the sake of what it says, which quotes the
-    // user.
+    // Names are in lower case. If that fails, the value is parsed as it is, so that the complaint
+    // quotes the user.
     match value.to_ascii_lowercase().parse().or_else(|_| value.parse()) {
         Ok(protocol) => (protocol, None),
         Err(unknown) => (default, Some(format!("DROWSE_SLEEP: {unknown}; using {default}"))),
@@ -101,8 +102,8 @@ fn is_set(value: &&str) -> bool {
 
 /// The number of threads for this value of the variable, and what there is to complain about it.
 ///
-/// `rayons` is what rayon's own variables say, `cores` what the process may run at once, asked only if
-/// it matters.
+/// `rayons` is what rayon's own variables say, `cores` what the process may run at once, asked only
+/// if it matters.
 fn threads_from(
     value: Option<&str>,
     rayons: Option<usize>,

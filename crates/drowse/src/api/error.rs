@@ -18,7 +18,7 @@ pub struct ThreadPoolBuildError {
 }
 
 #[derive(Debug)]
-pub(crate) enum BuildErrorKind {
+pub(super) enum BuildErrorKind {
     GlobalPoolAlreadyInitialized,
     GlobalPoolBeingBuilt,
     CurrentThreadAlreadyInPool,
@@ -28,7 +28,7 @@ pub(crate) enum BuildErrorKind {
 }
 
 impl ThreadPoolBuildError {
-    pub(crate) fn new(kind: BuildErrorKind) -> Self {
+    pub(super) fn new(kind: BuildErrorKind) -> Self {
         Self { kind }
     }
 }
@@ -37,7 +37,8 @@ impl fmt::Display for ThreadPoolBuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match &self.kind {
             BuildErrorKind::GlobalPoolAlreadyInitialized => {
-                // In rayon's words, which programs may have learnt to expect. Configure it before its first use, and once.
+                // In rayon's words, which programs may have learnt to expect. Configure it before
+                // its first use, and once.
                 "The global thread pool has already been initialized."
             }
             BuildErrorKind::CurrentThreadAlreadyInPool => {

@@ -1,28 +1,30 @@
-//! Two closures, perhaps in parallel.
+//! Two closures, possibly in parallel.
 
 use super::FnContext;
-use crate::engine::{WorkerThread, in_worker};
+use super::global::in_worker;
+use crate::engine::WorkerThread;
 use crate::job::{JobRef, StackJob};
 use crate::latch::SpinLatch;
 use crate::unwind::{self, Payload};
 
-/// Runs two closures, perhaps in parallel, and returns both results.
+/// Runs two closures, possibly in parallel, and returns both results.
 ///
-/// The calling worker offers `oper_b` to the others and runs `oper_a` itself. If nobody has taken `oper_b` by
-/// then, it runs that as well; so where there is nobody to help, `join` costs a few nanoseconds more than two
-/// plain calls. If somebody has, it helps with other jobs until `oper_b` is done.
+/// The calling worker offers `oper_b` to the others and runs `oper_a` itself. If nobody has taken
+/// `oper_b` by then, it runs that as well: where nobody helps, `join` costs a few nanoseconds more
+/// than two plain calls. If somebody has, it helps with other jobs until `oper_b` is done.
 ///
 /// Called outside any pool, it runs in the global pool, and the caller blocks until it is done.
 ///
 /// # Panics
 ///
-/// Both closures are always run. If one panics, `join` panics with its payload once the other has ended; if
-/// both do, with that of `oper_a`.
+/// Both closures are always run. If one panics, `join` panics with its payload once the other has
+/// ended; if both do, with that of `oper_a`.
 ///
 /// # Blocking
 ///
-/// While it waits, a worker may run *any* job. A lock that is held across a `join` can therefore be asked for
-/// again on the same thread: hold no lock across a `join` that such a job may want.
+/// While it waits, a worker may run *any* job. So a thread that holds a lock across a `join` may
+/// run a job that wants the same lock, and wait for itself: do not hold a lock across a `join` if
+/// other jobs take it.
 ///
 /// # Example
 ///
@@ -59,14 +61,14 @@ where
     join_context(|_| oper_a(), |_| oper_b())
 }
 
-/// As [`join`], with closures that are told whether they moved to another thread.
+/// Like [`join`], but tells each closure whether it moved to another thread.
 ///
 /// # Example
 ///
 /// ```
 /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
 /// let moved = pool.install(|| drowse::join_context(|a| a.migrated(), |b| b.migrated()));
-/// assert_eq!(moved, (false, false)); // there is but one worker
+/// assert_eq!(moved, (false, false)); // there is only one worker
 /// ```
 #[inline]
 pub fn join_context<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
@@ -76,11 +78,10 @@ where
     RA: Send,
     RB: Send,
 {
-    // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
-    match unsafe { WorkerThread::current().as_ref() } {
+    WorkerThread::with_current(|worker| match worker {
         Some(worker) => join_on(worker, oper_a, oper_b),
         None => join_from_outside(oper_a, oper_b),
-    }
+    })
 }
 
 #[cold]
@@ -109,8 +110,8 @@ where
     RB: Send,
 {
     let job_b = StackJob::new(|migrated| oper_b(FnContext::new(migrated)), SpinLatch::new(worker));
-    // SAFETY: we do not leave this frame before the job was taken back or its latch is set, whatever A does:
-    // its panic is halted. B and RB are `Send`.
+    // SAFETY: we do not leave this frame before the job was taken back or its latch is set,
+    // whatever A does: its panic is halted. B and RB are `Send`.
     let job_ref = unsafe { job_b.as_job_ref() };
     // SAFETY: a new reference, in no queue.
     unwind::or_abort(|| unsafe { worker.push(job_ref) });
@@ -127,7 +128,8 @@ where
     (result_a, result_b)
 }
 
-/// B was stolen, or is covered by jobs that A spawned. Runs what is in the deque, B perhaps; then helps until it is done.
+/// B was stolen, or is covered by jobs that A spawned. Runs what is in the deque, possibly B; then
+/// helps until B is done.
 #[cold]
 #[inline(never)]
 fn wait_for_b<F, R>(worker: &WorkerThread, job_b: &StackJob<SpinLatch<'_>, F, R>, job_ref: JobRef) -> R
@@ -147,7 +149,7 @@ where
     unsafe { job_b.take_result() }.unwrap_or_else(|payload| unwind::resume_unwinding(payload))
 }
 
-/// A panicked. B runs all the same; then the panic goes on.
+/// A panicked. B still runs; then the panic goes on.
 #[cold]
 #[inline(never)]
 fn end_with_panic<F, R>(worker: &WorkerThread, job_b: &StackJob<SpinLatch<'_>, F, R>, payload: Payload) -> !

@@ -6,6 +6,7 @@ mod context;
 mod deadlock;
 mod env;
 mod error;
+mod global;
 mod join;
 mod pool;
 mod scope;
@@ -20,7 +21,6 @@ pub use context::{
     metrics,
 };
 pub use deadlock::{Blocked, mark_blocked, mark_unblocked};
-pub(crate) use error::BuildErrorKind;
 pub use error::ThreadPoolBuildError;
 pub use join::{join, join_context};
 pub use pool::ThreadPool;

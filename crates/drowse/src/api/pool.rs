@@ -1,4 +1,4 @@
-//! A pool of one's own.
+//! A pool apart from the global one.
 
 use super::broadcast::{broadcast_in, spawn_broadcast_in};
 use super::scope::{in_place_scope_fifo_in, in_place_scope_in};
@@ -10,9 +10,10 @@ use drowse_sync::Arc;
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
-/// A pool of worker threads, apart from the global one. Made by a [`ThreadPoolBuilder`](crate::ThreadPoolBuilder).
+/// A pool of worker threads, apart from the global one. Made by a
+/// [`ThreadPoolBuilder`](crate::ThreadPoolBuilder).
 ///
-/// Dropping it does not block: the workers run what was spawned, and then end.
+/// Dropping it does not block: the workers run what was spawned, then end.
 ///
 /// ```
 /// let pool = drowse::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
@@ -31,24 +32,24 @@ impl ThreadPool {
         Self { registry }
     }
 
-    /// Runs a closure on a worker of this pool and returns its result. Whatever it calls, `join` and `scope` for instance,
-    /// uses this pool.
+    /// Runs a closure on a worker of this pool and returns its result. What it calls, for instance
+    /// `join` and `scope`, uses this pool.
     ///
-    /// A thread that is no worker blocks meanwhile. A worker of this pool just calls the closure. A worker of
-    /// *another* pool goes on running jobs of its own pool until the closure is done: mind thread-locals and locks, as with
-    /// [`join`](crate::join#blocking).
+    /// A thread that is not a worker blocks meanwhile. A worker of this pool simply calls the
+    /// closure. A worker of *another* pool runs other jobs of its own pool until the closure is
+    /// done: mind thread-locals and locks, as with [`join`](crate::join#blocking).
     ///
     /// # From pool to pool
     ///
     /// The jobs that such a worker runs meanwhile start on top of the one that waits, on the same
     /// stack. If they install into the other pool too, or the other pool's jobs install back into
-    /// this one, the calls nest without bound, until the jobs or the stack come to an end: some
-    /// thousand jobs are enough. Enter the other pool once, around all that is to be done there,
-    /// rather than in each job; or [`spawn`](Self::spawn) into it, which does not wait.
+    /// this one, the calls nest without bound, until the jobs or the stack run out: a few thousand
+    /// jobs are enough. Enter the other pool once, around everything that has to run there, rather
+    /// than in each job; or [`spawn`](Self::spawn) into it, which does not wait.
     ///
     /// # Panics
     ///
-    /// If the closure does, with its payload.
+    /// If the closure panics, with the same payload.
     ///
     /// # Example
     ///
@@ -89,7 +90,7 @@ impl ThreadPool {
         self.registry.num_threads()
     }
 
-    /// The calling worker's index, from 0; `None` on a thread that is no worker of *this* pool.
+    /// The calling worker's index, from 0; `None` on a thread that is not a worker of *this* pool.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -98,10 +99,11 @@ impl ThreadPool {
     /// ```
     #[inline]
     pub fn current_thread_index(&self) -> Option<usize> {
-        self.registry.current_worker().map(WorkerThread::index)
+        self.registry.with_worker(|worker| worker.map(WorkerThread::index))
     }
 
-    /// Whether the calling worker has jobs of its own waiting; `None` on a thread that is no worker of *this* pool. See
+    /// Whether the calling worker has jobs of its own waiting; `None` on a thread that is not a
+    /// worker of *this* pool. See
     /// [`current_thread_has_pending_tasks`](crate::current_thread_has_pending_tasks).
     ///
     /// ```
@@ -111,7 +113,7 @@ impl ThreadPool {
     /// ```
     #[inline]
     pub fn current_thread_has_pending_tasks(&self) -> Option<bool> {
-        self.registry.current_worker().map(|worker| !worker.deque_is_empty())
+        self.registry.with_worker(|worker| worker.map(|worker| !worker.deque_is_empty()))
     }
 
     /// [`join`](crate::join) in this pool.
@@ -237,7 +239,8 @@ impl ThreadPool {
         spawn_broadcast_in(op, &self.registry);
     }
 
-    /// What the workers have done so far: searches, steals, sleeps, wake-ups by reason. Prints as a table.
+    /// What the workers have done so far: searches, steals, sleeps, wake-ups by reason. Prints as a
+    /// table.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
@@ -251,7 +254,7 @@ impl ThreadPool {
         self.registry.metrics()
     }
 
-    /// [`yield_now`](crate::yield_now); `None` on a thread that is no worker of *this* pool.
+    /// [`yield_now`](crate::yield_now); `None` on a thread that is not a worker of *this* pool.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -259,10 +262,10 @@ impl ThreadPool {
     /// assert_eq!(pool.install(|| pool.yield_now()), Some(drowse::Yield::Idle));
     /// ```
     pub fn yield_now(&self) -> Option<Yield> {
-        self.registry.current_worker().map(|worker| Yield::from_run(worker.run_one()))
+        self.registry.with_worker(|worker| worker.map(|worker| Yield::from_run(worker.run_one())))
     }
 
-    /// [`yield_local`](crate::yield_local); `None` on a thread that is no worker of *this* pool.
+    /// [`yield_local`](crate::yield_local); `None` on a thread that is not a worker of *this* pool.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -270,7 +273,7 @@ impl ThreadPool {
     /// assert_eq!(pool.install(|| pool.yield_local()), Some(drowse::Yield::Idle));
     /// ```
     pub fn yield_local(&self) -> Option<Yield> {
-        self.registry.current_worker().map(|worker| Yield::from_run(worker.run_one_local()))
+        self.registry.with_worker(|worker| worker.map(|worker| Yield::from_run(worker.run_one_local())))
     }
 }
 

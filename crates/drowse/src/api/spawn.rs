@@ -1,21 +1,21 @@
-//! Closures that run some time, and for which nobody waits.
+//! Closures that run later, and for which nobody waits.
 
-use super::context::current_worker;
+use super::global::with_current_registry;
 use crate::engine::{Registry, WorkerThread};
 use crate::job::{HeapJob, JobRef};
 
-/// Runs a closure some time in the current pool: that of the calling worker, else the global one.
+/// Runs a closure later, in the current pool: that of the calling worker, else the global one.
 ///
-/// Returns at once; nobody waits for the closure, and it may borrow nothing. On a worker it goes to the worker's own
-/// queue, where the newest job comes first.
+/// Returns at once. Nobody waits for the closure, so it must not borrow. On a worker it goes to the
+/// worker's own queue, where the newest job comes first.
 ///
-/// A pool that is dropped runs what was spawned into it before it ends. The global pool ends with the process, whether
-/// or not everything has run.
+/// A pool that is dropped runs what was spawned into it before it ends. The global pool ends with
+/// the process, whether or not everything has run.
 ///
 /// # Panics
 ///
-/// A panic of the closure goes to the pool's [panic handler](crate::ThreadPoolBuilder::panic_handler); if it has
-/// none, the process aborts.
+/// A panic of the closure goes to the pool's
+/// [panic handler](crate::ThreadPoolBuilder::panic_handler). Without one, the process aborts.
 ///
 /// # Example
 ///
@@ -28,16 +28,17 @@ pub fn spawn<F>(func: F)
 where
     F: FnOnce() + Send + 'static,
 {
-    Registry::with_current(|registry| spawn_in(func, registry));
+    with_current_registry(|registry| spawn_in(func, registry));
 }
 
-/// As [`spawn`], but jobs spawned this way from one worker are begun in the order in which they were spawned.
+/// Like [`spawn`], but jobs that one worker spawns this way are begun in the order in which it
+/// spawned them.
 ///
 /// From outside the pool there is no difference: what comes from outside always queues.
 ///
 /// # Panics
 ///
-/// As [`spawn`].
+/// See [`spawn`].
 ///
 /// # Example
 ///
@@ -57,7 +58,7 @@ pub fn spawn_fifo<F>(func: F)
 where
     F: FnOnce() + Send + 'static,
 {
-    Registry::with_current(|registry| spawn_fifo_in(func, registry));
+    with_current_registry(|registry| spawn_fifo_in(func, registry));
 }
 
 pub(super) fn spawn_in(func: impl FnOnce() + Send + 'static, registry: &Registry) {
@@ -68,13 +69,12 @@ pub(super) fn spawn_in(func: impl FnOnce() + Send + 'static, registry: &Registry
 
 pub(super) fn spawn_fifo_in(func: impl FnOnce() + Send + 'static, registry: &Registry) {
     let job = spawned_job(func, registry);
-    // SAFETY: a new reference.
-    unsafe {
-        match registry.current_worker() {
-            Some(worker) => worker.push_fifo(job),
-            None => registry.inject(job),
-        }
-    }
+    registry.with_worker(|worker| match worker {
+        // SAFETY: a new reference.
+        Some(worker) => unsafe { worker.push_fifo(job) },
+        // SAFETY: a new reference.
+        None => unsafe { registry.inject(job) },
+    });
 }
 
 /// A job that keeps the pool alive until it has run.
@@ -82,11 +82,11 @@ pub(super) fn spawned_job(func: impl FnOnce() + Send + 'static, registry: &Regis
     registry.sleep.assert_may_post();
     registry.retain();
     let run = move || {
-        let run_in = |worker: &WorkerThread| {
-            worker.registry().catch_unwind(func);
-            worker.registry().release();
-        };
-        current_worker(run_in).expect("jobs are run by workers");
+        WorkerThread::with_current(|worker| {
+            let registry = worker.expect("jobs are run by workers").registry();
+            registry.catch_unwind(func);
+            registry.release();
+        });
     };
     // SAFETY: the closure is `'static`.
     unsafe { HeapJob::new_ref(run) }

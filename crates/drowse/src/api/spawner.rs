@@ -5,9 +5,10 @@ use drowse_sync::thread;
 use std::fmt;
 use std::io;
 
-/// A worker that waits for a thread: what a [spawn handler](crate::ThreadPoolBuilder::spawn_handler) gets.
+/// A worker that has no thread yet: what a [spawn handler](crate::ThreadPoolBuilder::spawn_handler)
+/// gets.
 ///
-/// The handler starts a thread, however it likes, which calls [`run`](Self::run).
+/// The handler starts a thread in any way it likes, and that thread calls [`run`](Self::run).
 pub struct ThreadBuilder {
     name: Option<String>,
     stack_size: Option<usize>,
@@ -36,10 +37,12 @@ impl ThreadBuilder {
         self.parts.index
     }
 
-    /// The name that [`ThreadPoolBuilder::thread_name`](crate::ThreadPoolBuilder::thread_name) asked for.
+    /// The name that [`ThreadPoolBuilder::thread_name`](crate::ThreadPoolBuilder::thread_name)
+    /// asked for.
     ///
     /// ```
-    /// let builder = drowse::ThreadPoolBuilder::new().num_threads(1).thread_name(|i| format!("dozer {i}"));
+    /// let builder = drowse::ThreadPoolBuilder::new().num_threads(1);
+    /// let builder = builder.thread_name(|i| format!("dozer {i}"));
     /// let pool = builder.spawn_handler(|worker| {
     ///     assert_eq!(worker.name(), Some("dozer 0"));
     ///     std::thread::Builder::new().spawn(|| worker.run()).map(drop)
@@ -50,7 +53,8 @@ impl ThreadBuilder {
         self.name.as_deref()
     }
 
-    /// The size that [`ThreadPoolBuilder::stack_size`](crate::ThreadPoolBuilder::stack_size) asked for.
+    /// The size that [`ThreadPoolBuilder::stack_size`](crate::ThreadPoolBuilder::stack_size) asked
+    /// for.
     ///
     /// ```
     /// let builder = drowse::ThreadPoolBuilder::new().num_threads(1).stack_size(1 << 20);
@@ -64,7 +68,7 @@ impl ThreadBuilder {
         self.stack_size
     }
 
-    /// Is the worker, on the calling thread, until the pool ends.
+    /// Makes the calling thread the worker, until the pool ends.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new()
@@ -93,7 +97,7 @@ impl fmt::Debug for ThreadBuilder {
     }
 }
 
-/// Starts a pool's threads. Sealed: [`DefaultSpawn`] and [`CustomSpawn`] are all there is.
+/// Starts a pool's threads. Sealed: implemented by [`DefaultSpawn`] and [`CustomSpawn`].
 pub trait ThreadSpawn: sealed::Sealed {
     /// Starts one.
     #[doc(hidden)]
@@ -129,7 +133,7 @@ pub(super) fn start_thread(worker: ThreadBuilder) -> io::Result<thread::JoinHand
     builder.spawn(|| worker.run())
 }
 
-/// Starts threads as the user's closure does.
+/// Starts threads with the user's closure.
 pub struct CustomSpawn<F>(pub(super) F);
 
 impl<F> fmt::Debug for CustomSpawn<F> {

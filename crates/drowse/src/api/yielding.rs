@@ -1,9 +1,8 @@
-//! Helping, between times.
+//! Running other jobs while waiting for something else.
 
-use super::context::current_worker;
 use crate::engine::WorkerThread;
 
-/// What came of an offer to help.
+/// What came of [`yield_now`] or [`yield_local`].
 ///
 /// ```
 /// assert_ne!(drowse::Yield::Executed, drowse::Yield::Idle);
@@ -22,10 +21,10 @@ impl Yield {
     }
 }
 
-/// Runs one job of the pool, if there is one; `None` on a thread that is no worker.
+/// Runs one job of the pool, if there is one. Returns `None` on a thread that is not a worker.
 ///
-/// For code that has to wait for something drowse knows nothing of, and would rather be useful meanwhile. It runs any job: its
-/// own, a stolen one, or one from outside.
+/// For code that waits for something that drowse does not know, and can run other jobs meanwhile.
+/// Runs any job: from the worker's own queue, a stolen one, or one from outside.
 ///
 /// ```
 /// use drowse::Yield;
@@ -39,10 +38,10 @@ impl Yield {
 /// });
 /// ```
 pub fn yield_now() -> Option<Yield> {
-    current_worker(|worker| Yield::from_run(WorkerThread::run_one(worker)))
+    WorkerThread::with_current(|worker| worker.map(|worker| Yield::from_run(worker.run_one())))
 }
 
-/// As [`yield_now`], but runs only jobs from the worker's own queue.
+/// Like [`yield_now`], but runs only jobs from the worker's own queue.
 ///
 /// ```
 /// use drowse::Yield;
@@ -55,5 +54,5 @@ pub fn yield_now() -> Option<Yield> {
 /// });
 /// ```
 pub fn yield_local() -> Option<Yield> {
-    current_worker(|worker| Yield::from_run(WorkerThread::run_one_local(worker)))
+    WorkerThread::with_current(|worker| worker.map(|worker| Yield::from_run(worker.run_one_local())))
 }

@@ -1,6 +1,8 @@
-//! The work-stealing deque: one owner pushes and pops at the bottom, any number of thieves steal at the top.
+//! The work-stealing deque: one owner pushes and pops at the bottom, any number of thieves steal at
+//! the top.
 //!
-//! Growable, of one-word items, and split in two, so that the owner pays for sharing only when somebody shares:
+//! Growable, of one-word items, and split in two, so that the owner pays for sharing only when
+//! somebody shares:
 //!
 //! ```text
 //!     top                split                claim        bottom
@@ -9,43 +11,49 @@
 //!      | takes, by CAS     | by a thief         | pushes and pops without fence |
 //! ```
 //!
-//! - **The owner** pushes and pops at `bottom`. A pop stores `bottom`, then reads `claim`: if the item
-//!   is not below it, it is the owner's without further ado. No fence, no compare-and-swap.
-//! - **A thief** takes from the public part. If that is empty it *asks*: it lowers the owner's `limit`, so that the next push leaves the fast
-//!   way and *shares* half of the private part. To an owner that pushes all the time this is the cheapest way. An owner that knows of
-//!   thieves to come shares without being asked.
-//! - If the owner does not answer, the thief can *publish* half of the private part by force: it raises `claim`, executes a heavy fence,
-//!   and reads `bottom`. So every item can be stolen at any time, whatever the owner does meanwhile.
-//! - **Where they meet**, in the public part, they follow Chase and Lev, with `split` as the thieves' `bottom`.
+//! - **The owner** pushes and pops at `bottom`. A pop stores `bottom`, then reads `claim`: if the
+//!   item is not below it, the owner has it, without a fence and without a compare-and-swap.
+//! - **A thief** takes from the public part. If that is empty it *asks*: it lowers the owner's
+//!   `limit`, so that the next push leaves the fast path and *shares* half of the private part. For
+//!   an owner that pushes all the time this is the cheapest way. An owner that knows of thieves to
+//!   come shares without being asked.
+//! - If the owner does not answer, the thief can *publish* half of the private part by force: it
+//!   raises `claim`, executes a heavy fence, and reads `bottom`. So every item can be stolen at any
+//!   time, whatever the owner does meanwhile.
+//! - **Where they meet**, in the public part, they follow Chase and Lev, with `split` as the
+//!   thieves' `bottom`.
 //!
 //! Other properties:
 //!
-//! - **One compare a push.** Below the `limit` there is room, and nobody has asked for anything. The owner looks at the thieves' end
-//!   only when it reaches it.
-//! - **One branch to take back.** [`Owner::take_back`] asks the one question a `join` has: is what I pushed
-//!   still the newest, and still mine?
-//! - **No heavy fence?** Where the system has none, or none yet, the owner goes the slow way every time: `limit` and
-//!   `claim` send it there, so that the fast way need not ask. On the slow way it notices when that changes.
-//! - **No epochs.** A buffer that was outgrown is kept until the deque goes. All of them together are
-//!   smaller than the current one, and a slow thief can never read freed memory.
+//! - **One compare per push.** Below the `limit` there is room, and nobody has asked for anything.
+//!   The owner looks at the thieves' end only when it reaches it.
+//! - **One branch to take back.** [`Owner::take_back`] asks the one question a `join` has: is what
+//!   I pushed still the newest, and still mine?
+//! - **No heavy fence?** Where the system has none, or none yet, the owner takes the slow path
+//!   every time: `limit` and `claim` send it there, so that the fast path need not ask. On the slow
+//!   path it notices when that changes.
+//! - **No epochs.** A buffer that was outgrown is kept until the deque is dropped. All of them
+//!   together are smaller than the current one, and a slow thief can never read freed memory.
 //!
 //! # Notes on memory ordering
 //!
-//! Three handshakes keep an item from being taken twice. In each, both sides write, fence, and read:
+//! Three handshakes keep an item from being taken twice. In each, both sides write, fence, and
+//! read:
 //!
-//! 1. *Owner's pop against a publication.* Owner: `bottom` down, light fence, read `claim`. Thief: `claim` up, heavy
-//!    fence, read `bottom`. Whichever fence comes second sees the other's move: either the owner sees the claim and
-//!    goes the slow way, or the thief sees the lowered `bottom` and publishes only what is below.
-//! 2. *Owner's pop of a public item against a steal.* Owner: `split` down, full fence, read `top`. Thief: read `top`, full
-//!    fence, read `split`. Either the thief sees the lowered `split` and leaves the item alone, or the owner sees that
-//!    `top` has come up to it, and both race for it.
+//! 1. *Owner's pop against a publication.* Owner: `bottom` down, light fence, read `claim`. Thief:
+//!    `claim` up, heavy fence, read `bottom`. Whichever fence comes second sees the other's move:
+//!    either the owner sees the claim and takes the slow path, or the thief sees the lowered
+//!    `bottom` and publishes only what is below.
+//! 2. *Owner's pop of a public item against a steal.* Owner: `split` down, full fence, read `top`.
+//!    Thief: read `top`, full fence, read `split`. Either the thief sees the lowered `split` and
+//!    leaves the item alone, or the owner sees that `top` has come up to it, and both race for it.
 //! 3. *Two thieves, or a thief and the owner at the last public item*: a compare-and-swap of `top`.
 //!
-//! `split` and `claim` are written under a lock, by the owner going the slow way and by publishing thieves. Outside a publication
-//! they are equal.
+//! `split` and `claim` are written under a lock, by the owner on the slow path and by publishing
+//! thieves. Outside a publication they are equal.
 //!
-//! What makes an item's contents visible to a thief is the release of every store to `bottom` and to `split`, and the acquire
-//! of the loads.
+//! What makes an item's contents visible to a thief is the release of every store to `bottom` and
+//! to `split`, and the acquire of the loads.
 
 mod buffer;
 mod owner;
@@ -53,19 +61,22 @@ mod stealer;
 
 use buffer::Buffer;
 use drowse_sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, Ordering};
-use drowse_sync::{Arc, CachePadded, LightFences, Mutex, mutant};
+use drowse_sync::{Arc, CachePadded, LightFences, Mutex, Prepared, mutant};
 use std::ptr::NonNull;
 
-pub use owner::Owner;
+pub use owner::{Owner, Pushed};
 pub use stealer::{Steal, Stealer};
 
-/// A new, empty deque. `capacity`, a power of two, is where it starts; it grows as needed. Its owner uses light
-/// fences as soon as [there are some](LightFences).
-pub fn new<T>(capacity: usize) -> (Owner<T>, Stealer<T>) {
+/// A new, empty deque. `capacity`, a power of two, is where it starts; it grows as needed.
+///
+/// Its owner uses light fences as soon as [there are some](LightFences). They must be prepared
+/// before the threads are started that use the deque: a process with several threads gets them
+/// late.
+pub fn new<T>(capacity: usize, _: Prepared) -> (Owner<T>, Stealer<T>) {
     with_fences(capacity, LightFences::get)
 }
 
-/// As `new`, with an owner that gets its light fences there, when it first pushes or later.
+/// Like `new`, with an owner that gets its light fences from `get`, at its first push or later.
 fn with_fences<T>(capacity: usize, get: fn() -> Option<LightFences>) -> (Owner<T>, Stealer<T>) {
     let shared = Arc::new(Shared::new(capacity));
     (Owner::new(Arc::clone(&shared), get), Stealer::new(shared))
@@ -74,12 +85,12 @@ fn with_fences<T>(capacity: usize, get: fn() -> Option<LightFences>) -> (Owner<T
 /// What owner and thieves share.
 #[derive(Debug)]
 struct Shared<T> {
-    /// What the owner's fast way reads and writes.
+    /// What the owner's fast path reads and writes.
     private: CachePadded<Private>,
     /// What thieves write.
     public: CachePadded<Public<T>>,
-    /// Whether the owner has light fences, and goes the fast way: not before its first push, and not while it rests.
-    /// Written by the owner, under the lock.
+    /// Whether the owner has light fences, and takes the fast path: not before its first push, and
+    /// not while it rests. Written by the owner, under the lock.
     is_light: AtomicBool,
 }
 
@@ -87,8 +98,8 @@ struct Shared<T> {
 struct Private {
     /// One past the newest item. Written by the owner alone.
     bottom: AtomicI64,
-    /// While `bottom` is below this a push can go the fast way: there is room, and nobody has asked for anything. A thief
-    /// that asks sets it to `ASKED`.
+    /// While `bottom` is below this a push can take the fast path: there is room, and nobody has
+    /// asked for anything. A thief that asks sets it to `ASKED`.
     limit: AtomicI64,
 }
 
@@ -101,8 +112,8 @@ struct Public<T> {
     top: AtomicI64,
     /// One past the newest item that thieves may take. Written under the lock.
     split: AtomicI64,
-    /// One past the newest item that the owner may not take without looking. Written under the lock. Above all items
-    /// while the owner has no light fences.
+    /// One past the newest item that the owner may not take without looking. Written under the
+    /// lock. Above all items while the owner has no light fences.
     claim: AtomicI64,
     /// Where the items are: the newest of the buffers. Written by the owner.
     buffer: AtomicPtr<Buffer<T>>,
@@ -110,10 +121,10 @@ struct Public<T> {
     lock: Mutex<Vec<NonNull<Buffer<T>>>>,
 }
 
-// SAFETY: the pointers in the list own their buffers, which are made of atomics; the items are plain words to
-// the deque, and sending them is a matter between those who push and those who take.
+// SAFETY: the pointers in the list own their buffers, which are made of atomics; the items are
+// plain words to the deque, and sending them is a matter between those who push and those who take.
 unsafe impl<T> Send for Shared<T> {}
-// SAFETY: as above; everything is atomic, but for the list, which is locked.
+// SAFETY: everything is atomic, except for the list, which is locked. For the items see `Send`.
 unsafe impl<T> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
@@ -132,7 +143,8 @@ impl<T> Shared<T> {
         }
     }
 
-    /// Whether the owner has light fences. The truth to the owner and to whoever holds the lock; to others, a guess.
+    /// Whether the owner has light fences. Exact for the owner and for whoever holds the lock; for
+    /// others, a guess.
     fn is_light(&self) -> bool {
         // ORDERING: relaxed; the lock orders it for those who rely on it.
         self.is_light.load(Ordering::Relaxed)
@@ -140,18 +152,18 @@ impl<T> Shared<T> {
 
     /// Sets where the public part ends. Only with the lock held.
     fn set_split(&self, split: i64) {
-        // ORDERING: release passes on to thieves, which acquire `split`, what the holder of the lock knows of the items below.
+        // ORDERING: release passes on to thieves, which acquire `split`, what the holder of the
+        // lock knows of the items below.
         self.public.split.store(split, mutant::weaken("deque/split-relaxed", Ordering::Release));
         let claim = if self.is_light() { split } else { i64::MAX };
-        // ORDERING: relaxed; the owner is the one who reads it, and goes by the lock if in doubt.
+        // ORDERING: relaxed; only the owner reads it, and takes the lock if in doubt.
         self.public.claim.store(claim, Ordering::Relaxed);
     }
 
     /// Whether there seems to be nothing to take. Exact for what happened before.
     fn is_empty(&self) -> bool {
-        // ORDERING: relaxed; a look, whose caller brings its own fence where it needs one.
+        // ORDERING: relaxed, both; a look, whose caller brings its own fence where it needs one.
         let top = self.public.top.load(Ordering::Relaxed);
-        // ORDERING: as above.
         let bottom = self.private.bottom.load(Ordering::Relaxed);
         bottom <= top
     }
@@ -160,8 +172,8 @@ impl<T> Shared<T> {
 impl<T> Drop for Shared<T> {
     fn drop(&mut self) {
         for buffer in self.public.lock.lock().drain(..) {
-            // SAFETY: the list owns what `Buffer::leak` leaked, each once; with the last handle gone
-            // nobody holds a pointer into any of them.
+            // SAFETY: the list owns what `Buffer::leak` leaked, each once; with the last handle
+            // gone nobody holds a pointer into any of them.
             drop(unsafe { Box::from_raw(buffer.as_ptr()) });
         }
     }

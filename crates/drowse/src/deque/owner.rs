@@ -1,8 +1,11 @@
 //! The owner's end.
 
+#[cfg(any(drowse_loom, drowse_shuttle))]
+mod faults;
+
 use super::{ASKED, Buffer, Shared};
 use drowse_sync::atomic::{AtomicPtr, Ordering};
-use drowse_sync::{Arc, LightFences, full_fence, light_fence, mutant, want_light_fences};
+use drowse_sync::{Arc, LightFences, faulty, full_fence, light_fence, mutant, omittable, want_light_fences};
 use std::cell::{Cell, RefCell};
 use std::ptr::{self, NonNull};
 
@@ -10,24 +13,47 @@ use std::ptr::{self, NonNull};
 #[derive(Debug)]
 pub struct Owner<T> {
     shared: Arc<Shared<T>>,
-    /// The current buffer, for whose address the owner need not ask.
+    /// The current buffer, so that the owner need not load its address.
     buffer: Cell<NonNull<Buffer<T>>>,
     /// Its slots, and their number less one.
     slots: Cell<NonNull<AtomicPtr<T>>>,
     mask: Cell<usize>,
-    /// What lets it go the fast way; `None` while it must go the slow one.
+    /// What lets it take the fast path; `None` while it must take the slow one.
     fences: RefCell<Option<LightFences>>,
     /// Where it gets them.
     get_fences: fn() -> Option<LightFences>,
-    /// Pushes that went the slow way for want of light fences.
+    /// Pushes that took the slow path because there were no light fences.
     slow_pushes: Cell<u32>,
 }
 
-/// After so many slow pushes it is worth starting a thread to get the system ready for light fences.
+/// An owner that has pushed just now. Whoever looks for sleepers next needs no more than a light
+/// fence: an owner that has no light fences ended the push with a full one.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct Pushed<T> {
+    owner: Owner<T>,
+}
+
+impl<T> Pushed<T> {
+    #[inline(always)]
+    fn by(owner: &Owner<T>) -> &Self {
+        // SAFETY: it is an owner, and is laid out like one.
+        unsafe { &*ptr::from_ref(owner).cast() }
+    }
+
+    /// The owner itself.
+    pub fn owner(&self) -> &Owner<T> {
+        &self.owner
+    }
+}
+
+/// After this many slow pushes it is worth starting a thread to get the system ready for light
+/// fences.
 const MANY_SLOW_PUSHES: u32 = 1_000;
 
-// SAFETY: the raw pointer goes to a buffer that `shared` keeps alive; the cells go with the owner. Light fences belong to
-// the thread that got them, by a push: an owner is sent to its thread before that, and stays there.
+// SAFETY: the raw pointer goes to a buffer that `shared` keeps alive; the cells go with the owner.
+// Light fences belong to the thread that got them, by a push: an owner is sent to its thread before
+// that, and stays there.
 unsafe impl<T> Send for Owner<T> {}
 
 impl<T> Owner<T> {
@@ -50,17 +76,17 @@ impl<T> Owner<T> {
     }
 
     /// Adds the newest item.
-    ///
-    /// Whoever looks for sleepers next needs no more than a light fence for it: if the owner has none, the push ends with
-    /// a full one.
     #[inline(always)]
-    pub fn push(&self, item: NonNull<T>) {
+    pub fn push(&self, item: NonNull<T>) -> &Pushed<T> {
         let bottom = self.bottom();
-        // ORDERING: relaxed; whether a thief's request is seen now or at the next push is all the same.
+        // ORDERING: relaxed; it makes no difference whether a thief's request is seen now or at the
+        // next push.
         if bottom >= self.shared.private.limit.load(Ordering::Relaxed) {
-            return self.push_slow(bottom, item);
+            self.push_slow(bottom, item);
+        } else {
+            self.push_at(bottom, item);
         }
-        self.push_at(bottom, item);
+        Pushed::by(self)
     }
 
     #[cold]
@@ -72,29 +98,32 @@ impl<T> Owner<T> {
         self.share();
         self.change_fences();
         if !self.shared.is_light() {
-            // ORDERING: in the place of the light fence, see `push`.
+            // ORDERING: in the place of the light fence that pairs with a sleeper's heavy one:
+            // `Pushed` promises that no more is needed.
             full_fence("deque/push-unfenced");
         }
     }
 
-    /// Begins to use light fences when the system is ready for them, and stops when it is not any more.
+    /// Begins to use light fences when the system is ready for them, and stops when it no longer
+    /// is.
     fn change_fences(&self) {
         let mut fences = self.fences.borrow_mut();
         if fences.as_ref().is_some_and(LightFences::are_due_back) {
-            // First the slow way, then no light fences.
-            self.set_light(false);
+            // First the slow path, then no light fences.
+            self.leave_fast_path();
             *fences = None;
         } else if fences.is_none() {
             *fences = (self.get_fences)();
             if fences.is_some() {
                 self.set_light(true);
+                self.make_room(self.bottom());
             } else {
                 self.count_slow_push();
             }
         }
     }
 
-    /// Gets light fences, if there are any, as the first push would. For tests of what comes after it.
+    /// Gets light fences, if there are any, as the first push would. For tests of what comes after.
     #[cfg(any(test, drowse_loom, drowse_shuttle))]
     pub fn warm_up(&self) {
         self.change_fences();
@@ -108,34 +137,36 @@ impl<T> Owner<T> {
         }
     }
 
-    /// The owner is going to do nothing for a while: it gives its light fences back, so that nobody executes a heavy one
-    /// for its sake. Its next push gets them again.
+    /// The owner is going to do nothing for a while: it gives its light fences back, so that nobody
+    /// executes a heavy one because of it. Its next push gets them again.
     pub fn rest(&self) {
         let mut fences = self.fences.borrow_mut();
         if fences.is_some() {
-            if !mutant::active("deque/rest-stays-light") {
-                self.set_light(false);
-            }
+            omittable!("deque/rest-stays-light", self.leave_fast_path());
             *fences = None;
         }
     }
 
-    /// Goes the fast way from now on, or the slow one.
+    /// Takes the slow path from now on.
+    fn leave_fast_path(&self) {
+        self.set_light(false);
+        omittable!("deque/rest-keeps-limit", self.make_room(self.bottom()));
+    }
+
+    /// Notes whether the owner has light fences. The caller sets the limit next.
     fn set_light(&self, is_light: bool) {
         let public = &*self.shared.public;
         // No thief is publishing meanwhile: each of them acts on one or the other.
-        let lock = (!mutant::active("deque/switch-unlocked")).then(|| public.lock.lock());
+        let lock = mutant::lock("deque/switch-unlocked", &public.lock);
         // ORDERING: relaxed; written and read under the lock, and a guess elsewhere.
         self.shared.is_light.store(is_light, Ordering::Relaxed);
         // ORDERING: relaxed; written under the lock.
         self.shared.set_split(public.split.load(Ordering::Relaxed));
         drop(lock);
-        if is_light || !mutant::active("deque/rest-keeps-limit") {
-            self.make_room(self.bottom());
-        }
     }
 
-    /// Publishes half of the private items, if nothing is public. Cheaper than when a thief must do so.
+    /// Publishes half of the private items, if nothing is public. Cheaper than when a thief must do
+    /// so.
     pub fn share(&self) {
         if !self.shared.is_light() {
             return; // Thieves publish, at little cost.
@@ -147,13 +178,13 @@ impl<T> Owner<T> {
         }
     }
 
-    /// The next push is to be public at once, as if a thief had asked for it.
+    /// Makes the next push public at once, as if a thief had asked for it.
     pub fn share_next(&self) {
-        // ORDERING: relaxed; read by the owner alone.
+        // ORDERING: relaxed; only the owner acts on it.
         self.shared.private.limit.store(ASKED, Ordering::Relaxed);
     }
 
-    /// As [`share`](Self::share), but waits for a thief that is publishing.
+    /// Like [`share`](Self::share), but waits for a thief that is publishing.
     pub fn share_for_sure(&self) {
         let lock = self.shared.public.lock.lock();
         self.share_locked();
@@ -165,16 +196,16 @@ impl<T> Owner<T> {
         let public = &*self.shared.public;
         // ORDERING: relaxed; written under the lock.
         let split = public.split.load(Ordering::Relaxed);
-        // ORDERING: relaxed; a look. `top` never falls.
+        // ORDERING: relaxed; `top` never falls. If it seems lower than it is, nothing is shared,
+        // and the thief asks again.
         if split <= public.top.load(Ordering::Relaxed) && split < self.bottom() {
             let shared = split + (self.bottom() - split + 1) / 2;
-            if mutant::active("deque/share-unclaimed") {
-                // ORDERING: immaterial, a mutant.
-                public.split.store(shared, Ordering::Release);
-            } else {
-                // No fence: it is the owner who pops, and it does not while it is here.
-                self.shared.set_split(shared);
-            }
+            // No fence: it is the owner who pops, and it does not while it is here.
+            faulty!(
+                "deque/share-unclaimed",
+                self.shared.set_split(shared),
+                faults::split_without_claim(self, shared)
+            );
         }
     }
 
@@ -206,17 +237,17 @@ impl<T> Owner<T> {
     #[must_use]
     pub fn take_back(&self, item: NonNull<T>) -> bool {
         let bottom = self.bottom() - 1;
-        // ORDERING: relaxed; the owner wrote the slot itself. If the deque is empty the slot is stale, and
-        // `claim` tells.
+        // ORDERING: relaxed; the owner wrote the slot itself. If the deque is empty the slot is
+        // stale, and `claim` tells.
         let newest = self.slot(bottom).load(Ordering::Relaxed);
-        // Look first: to withdraw another item than this, even for a moment, would hide it from a worker that takes a last look
-        // before it sleeps.
-        if mutant::active("deque/take-back-hides-others") && !ptr::eq(newest, item.as_ptr()) {
-            self.lower_bottom(bottom);
-            // ORDERING: immaterial, a mutant.
-            self.set_bottom(bottom + 1, Ordering::Release);
-        }
-        ptr::eq(newest, item.as_ptr()) && (self.lower_bottom(bottom) <= bottom || self.pop_public(bottom))
+        // Look first: to withdraw another item, even for a moment, would hide it from a worker that
+        // takes a last look before it sleeps.
+        let is_newest = faulty!(
+            "deque/take-back-hides-others",
+            ptr::eq(newest, item.as_ptr()),
+            faults::hide_then_look(self, bottom, item)
+        );
+        is_newest && (self.lower_bottom(bottom) <= bottom || self.pop_public(bottom))
     }
 
     /// How many items there are. Thieves may have taken some of them by now.
@@ -239,19 +270,20 @@ impl<T> Owner<T> {
 
     #[inline(always)]
     fn set_bottom(&self, bottom: i64, release: Ordering) {
-        // ORDERING: release, every time: a thief that acquires this value must see the items below it.
+        // ORDERING: release, every time: a thief that acquires this value must see the items below
+        // it.
         self.shared.private.bottom.store(bottom, release);
     }
 
     #[inline(always)]
     fn slot(&self, index: i64) -> &AtomicPtr<T> {
-        // SAFETY: `use_buffer` keeps `slots` and `mask` those of the current buffer, which `shared` keeps alive; masked, the
-        // index is below the number of slots.
+        // SAFETY: `use_buffer` keeps `slots` and `mask` those of the current buffer, which `shared`
+        // keeps alive; masked, the index is below the number of slots.
         unsafe { self.slots.get().add(index as usize & self.mask.get()).as_ref() }
     }
 
     fn buffer(&self) -> &Buffer<T> {
-        // SAFETY: `shared` keeps every buffer until it goes, and we hold `shared`.
+        // SAFETY: `shared` keeps every buffer until it is dropped, and we hold `shared`.
         unsafe { self.buffer.get().as_ref() }
     }
 
@@ -267,50 +299,57 @@ impl<T> Owner<T> {
         // ORDERING: release, though nothing is pushed: a thief may never see the values that the
         // items below were pushed with, since this one replaces them.
         self.set_bottom(bottom, mutant::weaken("deque/pop-relaxed", Ordering::Release));
-        // ORDERING: pairs with the heavy fence in `Stealer::publish`: handshake 1 of the module's notes.
+        // ORDERING: pairs with the heavy fence in `Stealer::publish`: handshake 1 of the module's
+        // notes.
         light_fence("deque/pop-unfenced");
-        // ORDERING: relaxed, after the fence. Below the claim, the lock decides.
+        // ORDERING: relaxed; the fence above orders it. Below the claim, the lock decides.
         self.shared.public.claim.load(Ordering::Relaxed)
     }
 
-    /// The slow end of a pop: the item may be public, or gone. True if it is ours. If not, undoes the pop.
+    /// The slow end of a pop: the item may be public, or gone. True if it is ours. If not, undoes
+    /// the pop.
     #[cold]
     #[inline(never)]
     fn pop_public(&self, bottom: i64) -> bool {
         let public = &*self.shared.public;
         // Waits for a publication that is under way.
-        let lock = (!mutant::active("deque/pop-unlocked")).then(|| public.lock.lock());
+        let lock = mutant::lock("deque/pop-unlocked", &public.lock);
         // ORDERING: relaxed; written under the lock.
         if public.split.load(Ordering::Relaxed) <= bottom {
             return true;
         }
         self.shared.set_split(bottom);
-        // ORDERING: pairs with the fence in `Stealer::steal_public`: handshake 2 of the module's notes.
+        // ORDERING: pairs with the fence in `Stealer::steal_public`: handshake 2 of the module's
+        // notes.
         full_fence("deque/pop-public-unfenced");
-        // ORDERING: relaxed, after the fence.
+        // ORDERING: relaxed; the fence above orders it.
         let top = public.top.load(Ordering::Relaxed);
         if top < bottom {
             return true;
         }
         // The last public item, or none.
-        let won = top == bottom
-            && (mutant::active("deque/pop-last-without-race")
-                // ORDERING: relaxed; the order among the takers of one index is that of the changes
-                // of `top`, and the owner takes what it pushed itself. The fence above releases.
-                || public.top.compare_exchange(top, top + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok());
-        // Taken by us or by a thief, the index is used up: `top`, `split` and `bottom` meet behind it.
+        let won = top == bottom && faulty!("deque/pop-last-without-race", self.win_last(top), true);
+        // Taken by us or by a thief, the index is used up: `top`, `split` and `bottom` meet behind
+        // it.
         self.shared.set_split(bottom + 1);
-        // ORDERING: release as every time; belt and braces, since nothing is left below.
+        // ORDERING: release, as every store to `bottom`, though no item is left below.
         self.set_bottom(bottom + 1, Ordering::Release);
         drop(lock);
         won
     }
 
-    /// Sees to it that there is room for an item at `bottom`: looks how far the thieves are, and grows if that is not far
-    /// enough.
+    /// Races the thieves for the last public item, at `top`. After the fence of `pop_public`.
+    fn win_last(&self, top: i64) -> bool {
+        // ORDERING: relaxed; the order among the takers of one index is that of the changes of
+        // `top`, and the owner takes what it pushed itself. The fence in `pop_public` releases.
+        self.shared.public.top.compare_exchange(top, top + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// Makes room for an item at `bottom`: looks how far the thieves are, and grows if that is not
+    /// far enough.
     fn make_room(&self, bottom: i64) {
-        // ORDERING: acquire pairs with the release of a thief's compare-and-swap: it has read the slot
-        // that we are about to use again.
+        // ORDERING: acquire pairs with the release of a thief's compare-and-swap: it has read the
+        // slot that we are about to use again.
         let top = self.shared.public.top.load(Ordering::Acquire);
         let capacity = self.buffer().capacity() as i64;
         if bottom - top >= capacity {
@@ -319,11 +358,12 @@ impl<T> Owner<T> {
         self.set_limit(top);
     }
 
-    /// Sets how far pushes can go the fast way, as long as the thieves are at `top` or beyond.
+    /// Sets how far pushes can take the fast path, as long as the thieves are at `top` or beyond.
     fn set_limit(&self, top: i64) {
         let capacity = self.buffer().capacity() as i64;
         let limit = if self.shared.is_light() { top + capacity } else { ASKED };
-        // ORDERING: relaxed; if this overwrites a thief's request, the thief asks again, or helps itself.
+        // ORDERING: relaxed; if this overwrites a thief's request, the thief asks again, or
+        // publishes by force.
         self.shared.private.limit.store(limit, Ordering::Relaxed);
     }
 
@@ -338,20 +378,16 @@ impl<T> Owner<T> {
         }
         let public = &*self.shared.public;
         let mut buffers = public.lock.lock();
-        if mutant::active("deque/grow-frees-old") {
-            let old = buffers.pop().expect("a deque has a buffer");
-            // Poison rather than free, so that a model can tell: a thief that reads it takes nothing.
-            for index in top..bottom {
-                // SAFETY: still allocated (and leaked, by this mutant).
-                // ORDERING: immaterial, a mutant.
-                unsafe { old.as_ref() }.slot(index).store(ptr::null_mut(), Ordering::Relaxed);
-            }
-        }
-        buffers.push(bigger);
+        faulty!(
+            "deque/grow-frees-old",
+            buffers.push(bigger),
+            faults::replace_newest(&mut buffers, bigger, top..bottom)
+        );
         drop(buffers);
         self.use_buffer(bigger);
-        // ORDERING: release publishes the copied slots to thieves, which acquire the pointer. The old
-        // buffer stays as it is: a thief that still reads it finds the same items at the same indices.
+        // ORDERING: release publishes the copied slots to thieves, which acquire the pointer. The
+        // old buffer stays as it is: a thief that still reads it finds the same items at the same
+        // indices.
         public.buffer.store(bigger.as_ptr(), mutant::weaken("deque/grow-relaxed", Ordering::Release));
     }
 }

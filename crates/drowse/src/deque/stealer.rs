@@ -2,7 +2,7 @@
 
 use super::{ASKED, Shared};
 use drowse_sync::atomic::Ordering;
-use drowse_sync::{Arc, full_fence, heavy_fence, mutant};
+use drowse_sync::{Arc, faulty, full_fence, heavy_fence, mutant};
 use std::ptr::NonNull;
 
 /// The end that everyone else takes from.
@@ -18,7 +18,7 @@ pub enum Steal<P> {
     Empty,
     /// Somebody else was quicker; there may be more.
     Retry,
-    /// All there is is private. The owner has been asked to publish some of it.
+    /// Everything is private. The owner has been asked to publish some of it.
     Asked,
     /// The oldest item.
     Success(P),
@@ -37,15 +37,16 @@ impl<T> Stealer<T> {
     /// Whether there seems to be something public. Does not look at what the owner writes to.
     pub fn is_public(&self) -> bool {
         let public = &*self.shared.public;
-        // ORDERING: relaxed; a look.
+        // ORDERING: relaxed, both; a hint. `steal_public` makes sure.
         public.top.load(Ordering::Relaxed) < public.split.load(Ordering::Relaxed)
     }
 
-    /// Takes the oldest item, if it is public. If not, asks the owner to publish some with its next push.
+    /// Takes the oldest item, if it is public. If not, asks the owner to publish some with its next
+    /// push.
     pub fn steal(&self) -> Steal<NonNull<T>> {
-        // Look before you leap: most victims are empty, and looking does not disturb their owner.
+        // Most victims are empty, and looking does not disturb their owner.
         if self.shared.is_empty() {
-            // What it pushes next, it had better publish.
+            // So that it publishes what it pushes next.
             self.ask();
             return Steal::Empty;
         }
@@ -59,9 +60,9 @@ impl<T> Stealer<T> {
         }
     }
 
-    /// Takes the oldest item, private or not, whatever the owner does meanwhile. Where the owner has light fences this costs tens of
-    /// microseconds, of thief and owner alike, and more if the system has taken the owner's processor away: try
-    /// [`steal`](Self::steal) first.
+    /// Takes the oldest item, private or not, whatever the owner does meanwhile. Where the owner
+    /// has light fences this costs tens of microseconds, of thief and owner alike, and more if the
+    /// system has taken the owner's processor away: try [`steal`](Self::steal) first.
     pub fn steal_by_force(&self) -> Steal<NonNull<T>> {
         if self.shared.is_empty() {
             return Steal::Empty;
@@ -78,7 +79,7 @@ impl<T> Stealer<T> {
         }
         match self.steal_public() {
             // If others took all that was published, there may still be more.
-            Steal::Empty if !mutant::active("deque/steal-gives-up") => Steal::Retry,
+            Steal::Empty => faulty!("deque/steal-gives-up", Steal::Retry, Steal::Empty),
             outcome => outcome,
         }
     }
@@ -86,10 +87,9 @@ impl<T> Stealer<T> {
     /// Asks the owner to publish some items with its next push.
     fn ask(&self) {
         let limit = &self.shared.private.limit;
-        // ORDERING: relaxed; the owner sees it at its next push, or at the one after. Look first: the owner writes to that line
-        // all the time.
+        // ORDERING: relaxed, both; the owner sees it at its next push, or at the one after. Look
+        // first: the owner writes to that line all the time.
         if limit.load(Ordering::Relaxed) != ASKED {
-            // ORDERING: as above.
             limit.store(ASKED, Ordering::Relaxed);
         }
     }
@@ -101,16 +101,16 @@ impl<T> Stealer<T> {
         let top = public.top.load(Ordering::Relaxed);
         // ORDERING: pairs with the fence in `Owner::pop_public`: handshake 2 of the module's notes.
         full_fence("deque/steal-unfenced");
-        // ORDERING: acquire pairs with the release of the publication, which acquired that of the push: the item, its slot and
-        // its buffer are visible.
+        // ORDERING: acquire pairs with the release of the publication, which acquired that of the
+        // push: the item, its slot and its buffer are visible.
         if public.split.load(mutant::weaken("deque/steal-relaxed", Ordering::Acquire)) <= top {
             return Steal::Empty;
         }
         // ORDERING: acquire pairs with the release in `grow`: the copied slots are visible.
         let buffer = public.buffer.load(mutant::weaken("deque/buffer-relaxed", Ordering::Acquire));
         // SAFETY: buffers live as long as `shared`, which we hold.
-        // ORDERING: relaxed; made visible by the acquire of `split`. If the slot was used again since,
-        // `top` has moved and the exchange below fails.
+        // ORDERING: relaxed; made visible by the acquire of `split`. If the slot was used again
+        // since, `top` has moved and the exchange below fails.
         let item = unsafe { (*buffer).slot(top).load(Ordering::Relaxed) };
         // ORDERING: release, so that the owner which acquires `top` to use this slot again does so
         // after we read it. (No model shows what breaks without: a load overtaken by a later store,
@@ -128,7 +128,8 @@ impl<T> Stealer<T> {
         let lock = public.lock.lock();
         // ORDERING: relaxed; written under the lock.
         let split = public.split.load(Ordering::Relaxed);
-        // ORDERING: relaxed; a look. If another thief published while we waited for the lock, so much the better.
+        // ORDERING: relaxed; a look. If another thief published while we waited for the lock, there
+        // is nothing to do.
         if public.top.load(Ordering::Relaxed) < split {
             return true;
         }
@@ -141,16 +142,17 @@ impl<T> Stealer<T> {
         if self.shared.is_light() {
             // ORDERING: relaxed; the fence publishes it.
             public.claim.store(wanted, Ordering::Relaxed);
-            // ORDERING: pairs with the light fence in `Owner::lower_bottom`: handshake 1 of the module's notes. Without such
-            // fences, the owner pops nothing but with the lock that we hold.
+            // ORDERING: pairs with the light fence in `Owner::lower_bottom`: handshake 1 of the
+            // module's notes. Without such fences, the owner pops only under the lock that we hold.
             heavy_fence("deque/publish-unfenced");
         }
-        // ORDERING: acquire pairs with the release of the push; `set_split` passes it on to the thieves.
+        // ORDERING: acquire pairs with the release of the push; `set_split` passes it on to the
+        // thieves.
         let bottom =
             self.shared.private.bottom.load(mutant::weaken("deque/publish-relaxed", Ordering::Acquire));
-        let granted = if mutant::active("deque/publish-ignores-owner") { wanted } else { wanted.min(bottom) };
+        let granted = faulty!("deque/publish-ignores-owner", wanted.min(bottom), wanted);
         // An owner that is after a public item has `bottom` below `split`, and waits for the lock.
-        let lowest = if mutant::active("deque/publish-lowers-split") { 0 } else { split };
+        let lowest = faulty!("deque/publish-lowers-split", split, 0);
         self.shared.set_split(granted.max(lowest));
         drop(lock);
         granted > split

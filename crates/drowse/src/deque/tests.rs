@@ -83,7 +83,8 @@ fn takes_back_the_newest_and_nothing_else() {
     });
 }
 
-/// A deque whose owner has room to push without looking; `None` where there are no light fences, and nothing is private.
+/// A deque whose owner has room to push without looking; `None` where there are no light fences,
+/// and nothing is private.
 fn with_private_items() -> Option<(Owner<AtomicU32>, Stealer<AtomicU32>)> {
     LightFences::at_any_cost()?;
     let (owner, stealer) = with_fences(16, LightFences::get);
@@ -120,7 +121,9 @@ fn a_request_left_at_an_empty_deque_is_answered_by_the_next_push() {
 fn what_is_shared_can_be_taken_by_thief_or_owner() {
     let Some((owner, stealer)) = with_private_items() else { return };
     let items = Items::new(4);
-    (0..4).for_each(|index| owner.push(items.pointer(index)));
+    for index in 0..4 {
+        owner.push(items.pointer(index));
+    }
     owner.share();
     assert_eq!(stealer.steal(), Steal::Success(items.pointer(0)));
     assert_eq!(stealer.steal(), Steal::Success(items.pointer(1)));

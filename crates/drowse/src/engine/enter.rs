@@ -1,6 +1,5 @@
 //! How a closure gets to run on a worker.
 
-use super::global_registry;
 use super::registry::Registry;
 use super::worker::WorkerThread;
 use crate::job::StackJob;
@@ -8,34 +7,19 @@ use crate::latch::{CrossLatch, LatchRef, LockLatch};
 use crate::unwind;
 use drowse_sync::Arc;
 
-/// Runs `op` on a worker: here if this thread is one, else in the global pool. The flag tells whether it moved to
-/// another thread.
-#[inline]
-pub(crate) fn in_worker<OP, R>(op: OP) -> R
-where
-    OP: FnOnce(&WorkerThread, bool) -> R + Send,
-    R: Send,
-{
-    // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
-    match unsafe { WorkerThread::current().as_ref() } {
-        Some(worker) => op(worker, false),
-        None => global_registry().in_worker(op),
-    }
-}
-
 impl Registry {
-    /// Runs `op` on a worker of this pool: here if this thread is one.
+    /// Runs `op` on a worker of this pool: here if this thread is one. The flag tells whether it
+    /// moved to another thread.
     pub(crate) fn in_worker<OP, R>(self: &Arc<Self>, op: OP) -> R
     where
         OP: FnOnce(&WorkerThread, bool) -> R + Send,
         R: Send,
     {
-        // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
-        match unsafe { WorkerThread::current().as_ref() } {
+        WorkerThread::with_current(|worker| match worker {
             None => self.in_worker_from_outside(op),
             Some(worker) if worker.registry().id() == self.id() => op(worker, false),
             Some(worker) => self.in_worker_from_other_pool(worker, op),
-        }
+        })
     }
 
     /// This thread has nothing to help with: it blocks.
@@ -48,8 +32,8 @@ impl Registry {
         Self::assert_may_wait();
         with_lock_latch(|latch| {
             let job = StackJob::new(|migrated| on_this_worker(op, migrated), LatchRef::new(latch));
-            // SAFETY: we wait for the job right here, so it outlives its execution; `OP` and `R` are `Send`.
-            // Whoever calls us holds the pool, so it has not ended.
+            // SAFETY: we wait for the job right here, so it outlives its execution; `OP` and `R`
+            // are `Send`. Whoever calls us holds the pool, so it has not ended.
             unwind::or_abort(|| unsafe {
                 self.inject(job.as_job_ref());
                 self.wait_outside(|| latch.wait_and_reset());
@@ -68,7 +52,8 @@ impl Registry {
         R: Send,
     {
         let job = StackJob::new(|migrated| on_this_worker(op, migrated), CrossLatch::new(worker));
-        // SAFETY: as above.
+        // SAFETY: we wait for the job right here, so it outlives its execution; `OP` and `R` are
+        // `Send`. Whoever calls us holds the pool, so it has not ended.
         unwind::or_abort(|| unsafe {
             self.inject(job.as_job_ref());
             worker.wait_until(job.latch.word());
@@ -80,9 +65,7 @@ impl Registry {
 
 /// Calls `op` with the worker that this thread is, now that a worker runs it.
 fn on_this_worker<R>(op: impl FnOnce(&WorkerThread, bool) -> R, migrated: bool) -> R {
-    // SAFETY: jobs are run by workers alone, and a worker lives longer than the job it runs.
-    let worker = unsafe { WorkerThread::current().as_ref() };
-    op(worker.expect("jobs are run by workers"), migrated)
+    WorkerThread::with_current(|worker| op(worker.expect("jobs are run by workers"), migrated))
 }
 
 drowse_sync::thread_local! {
@@ -92,7 +75,7 @@ drowse_sync::thread_local! {
 
 /// Calls `f` with this thread's latch, not set. `f` must leave it like that.
 fn with_lock_latch<R>(f: impl FnOnce(&LockLatch) -> R) -> R {
-    // Taken out while in use; and a thread that is about to exit may have none any more.
+    // Taken out while in use. A thread that is about to exit may no longer have one.
     let latch = LATCH.try_with(std::cell::Cell::take).ok().flatten().unwrap_or_else(LockLatch::new);
     let result = f(&latch);
     let _ = LATCH.try_with(|kept| kept.set(Some(latch)));

@@ -1,6 +1,5 @@
 //! What the workers of one pool share.
 
-use super::global::global_registry;
 use super::start::StartPlan;
 use super::worker::WorkerThread;
 use crate::TraceEvent;
@@ -19,10 +18,10 @@ use std::process;
 /// One pool: its workers' shared parts, the injector, the sleep protocol, and the user's handlers.
 pub(crate) struct Registry {
     pub(super) threads: Box<[ThreadInfo]>,
-    /// Jobs from threads that are no workers of this pool.
+    /// Jobs from threads that are not workers of this pool.
     pub(super) injector: CachePadded<Queue<JobRef>>,
     pub(crate) sleep: Sleep,
-    /// What the pool must outlive: its handle, and each job that nobody waits for.
+    /// How many things the pool must outlive: its handle, and each job that nobody waits for.
     pub(super) reasons_to_live: AtomicUsize,
     /// Workers take the oldest of their own jobs, not the newest, where they are free to choose.
     pub(super) oldest_first: bool,
@@ -62,7 +61,7 @@ pub(crate) struct Handlers {
 pub(crate) struct RegistryId(usize);
 
 impl Registry {
-    /// A registry for these thieves' ends, one a worker. Starts no thread.
+    /// A registry with these thieves' ends, one per worker. Starts no thread.
     pub(super) fn new(
         stealers: Vec<Stealer<JobHeader>>,
         sleep: Sleep,
@@ -96,15 +95,6 @@ impl Registry {
         plan.start()
     }
 
-    /// Calls `f` with the pool that this thread works for, else with the global one.
-    pub(crate) fn with_current<R>(f: impl FnOnce(&Arc<Self>) -> R) -> R {
-        // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
-        match unsafe { WorkerThread::current().as_ref() } {
-            Some(worker) => f(worker.registry()),
-            None => f(global_registry()),
-        }
-    }
-
     pub(crate) fn id(&self) -> RegistryId {
         RegistryId(std::ptr::from_ref(self).addr())
     }
@@ -113,15 +103,13 @@ impl Registry {
         self.threads.len()
     }
 
-    /// This thread's worker, if it is one of ours.
-    pub(crate) fn current_worker(&self) -> Option<&WorkerThread> {
-        // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set; it is
-        // not unset while code of this thread runs that could hold the borrow.
-        let worker = unsafe { WorkerThread::current().as_ref() }?;
-        (worker.registry().id() == self.id()).then_some(worker)
+    /// Calls `f` with the worker that this thread is, if it is one of this pool.
+    pub(crate) fn with_worker<R>(&self, f: impl FnOnce(Option<&WorkerThread>) -> R) -> R {
+        WorkerThread::with_current(|worker| f(worker.filter(|worker| worker.registry().id() == self.id())))
     }
 
-    /// The latch of this worker was set, by the calling thread: wakes the worker if it `slept` on it.
+    /// The latch of this worker was set, by the calling thread: wakes the worker if it `slept` on
+    /// it.
     #[inline]
     pub(crate) fn wake_owner(&self, owner: usize, slept: bool, reason: Reason) {
         self.sleep.latch_set(owner, slept, reason, || self.waker());
@@ -129,12 +117,12 @@ impl Registry {
 
     /// What becomes of the calling thread after it has woken a worker.
     fn waker(&self) -> Waker {
-        match self.current_worker() {
+        self.with_worker(|worker| match worker {
             Some(worker) if !worker.deque_is_empty() || self.sleep.would_keep_watch(worker.index()) => {
                 Waker::GoesOn
             }
             _ => Waker::MayStop,
-        }
+        })
     }
 
     /// Whether some queue holds a job that anyone may take.
@@ -155,33 +143,35 @@ impl Registry {
         self.recorder.as_ref()
     }
 
-    /// Records what the calling thread does, if anybody wants to know.
+    /// Records what the calling thread does, if the pool has a trace.
     pub(crate) fn record(&self, what: TraceEvent) {
         if let Some(recorder) = &self.recorder {
             recorder.record(what);
         }
     }
 
-    /// The thread that calls this is going to run: it takes up a place. A worker that calls this is inactive: it must not push as
-    /// one, so the handler runs as on a thread outside.
+    /// The thread that calls this is going to run: it takes up a place. A worker that calls this is
+    /// inactive and must not push, so the handler runs as on a thread outside.
     pub(super) fn acquire_thread(&self) {
         if let Some(acquire) = &self.handlers.acquire_thread {
-            WorkerThread::outside(|| self.catch_unwind(acquire));
+            WorkerThread::as_non_worker(|| self.catch_unwind(acquire));
         }
     }
 
-    /// The thread that calls this is going to block: its place is free. As with [`acquire_thread`](Self::acquire_thread).
+    /// The thread that calls this is going to block: its place is free. The handler runs as for
+    /// [`acquire_thread`](Self::acquire_thread).
     pub(super) fn release_thread(&self) {
         if let Some(release) = &self.handlers.release_thread {
-            WorkerThread::outside(|| self.catch_unwind(release));
+            WorkerThread::as_non_worker(|| self.catch_unwind(release));
         }
     }
 
-    /// To be asked before a thread outside waits for workers, and before it gives them anything.
+    /// Must be called before a thread outside gives workers anything, and waits for them.
     ///
     /// # Panics
     ///
-    /// In a deadlock handler: a pool is locked, and whom it would wait for may need it, in whichever pool.
+    /// In a deadlock handler: its pool is locked, and whoever it would wait for, in any pool, may
+    /// need the lock.
     pub(crate) fn assert_may_wait() {
         assert!(
             !Sleep::in_deadlock_handler(),
@@ -189,22 +179,23 @@ impl Registry {
         );
     }
 
-    /// Waits, on a thread that is no worker: its place is free meanwhile.
+    /// Waits, on a thread that is not a worker: its place is free meanwhile.
     pub(crate) fn wait_outside(&self, wait: impl FnOnce()) {
         self.release_thread();
         wait();
         self.acquire_thread();
     }
 
-    /// Calls the user's handler, on a thread that is no worker meanwhile: if it waited as one it would help, and the pool is locked.
+    /// Calls the user's handler, as if this thread were not a worker: a worker that waits helps,
+    /// and the pool is locked.
     pub(crate) fn handle_deadlock(&self, deadlock: &Deadlock) {
         if let Some(handler) = &self.handlers.deadlock {
-            WorkerThread::outside(|| self.catch_unwind(|| handler(deadlock)));
+            WorkerThread::as_non_worker(|| self.catch_unwind(|| handler(deadlock)));
         }
     }
 
-    /// Calls the user's code where nobody waits for it: a panic goes to the panic handler; without one, or
-    /// if it panics too, the process aborts.
+    /// Calls the user's code where nobody waits for it: a panic goes to the panic handler; without
+    /// one, or if it panics too, the process aborts.
     pub(crate) fn catch_unwind(&self, f: impl FnOnce()) {
         let Err(payload) = unwind::halt_unwinding(f) else { return };
         let Some(handler) = &self.handlers.panic else {

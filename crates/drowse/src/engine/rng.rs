@@ -2,7 +2,8 @@
 
 use std::cell::Cell;
 
-/// Marsaglia's xorshift with a multiplication, 64 bits of state: a few cycles, and good enough to spread thieves.
+/// Marsaglia's xorshift with a multiplication, 64 bits of state: a few cycles, and good enough to
+/// spread thieves.
 #[derive(Debug)]
 pub(super) struct Rng {
     state: Cell<u64>,

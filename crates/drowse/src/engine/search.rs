@@ -6,8 +6,8 @@ use crate::deque::{Owner, Steal, Stealer};
 use crate::job::{JobHeader, JobRef};
 use std::ptr::NonNull;
 
-/// After so many jobs from deques a worker looks first at what does not come through deques: its letters
-/// and the injector. So neither starves behind work that never ends.
+/// After this many jobs from deques a worker first looks at what does not come through deques: its
+/// letters and the injector. So neither starves behind work that never ends.
 const DEQUE_STREAK: u32 = 64;
 
 impl WorkerThread {
@@ -34,7 +34,7 @@ impl WorkerThread {
         self.take_local_job().inspect(|_| self.count_deque_job())
     }
 
-    /// The one kind before the other, and the other way round the next time.
+    /// One kind before the other, and in the other order the next time.
     fn take_letter_or_injected_job(&self) -> Option<JobRef> {
         let letter = || self.registry.threads[self.index()].broadcasts.pop();
         let letter_first = !self.letter_was_first.replace(!self.letter_was_first.get());
@@ -58,7 +58,7 @@ impl WorkerThread {
         job
     }
 
-    /// Runs the jobs of our own until there is none.
+    /// Runs the jobs of our own until there are none.
     pub(super) fn run_local_jobs(&self) {
         while let Some(job) = self.take_local_job() {
             // SAFETY: taken from a queue just now.
@@ -70,7 +70,8 @@ impl WorkerThread {
 /// The oldest item of our own deque, taken as a thief would.
 fn oldest(deque: &Owner<JobHeader>, stealer: &Stealer<JobHeader>) -> Option<NonNull<JobHeader>> {
     while !deque.is_empty() {
-        // Waits for a thief that publishes; after that, whoever is quicker than us takes an item away.
+        // Waits for a thief that publishes. After that, if we do not get an item, somebody else has
+        // taken one.
         deque.share_for_sure();
         if let Steal::Success(word) = stealer.steal() {
             return Some(word);

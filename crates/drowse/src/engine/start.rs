@@ -9,14 +9,15 @@ use crate::unwind;
 use drowse_sleep::{Policy, Sleep, SleepProtocol, Steering};
 use drowse_sync::{Arc, LightFences};
 use std::mem;
+use std::ptr::NonNull;
 
 /// Where a worker's deque starts; it grows as needed. (A model pays for each slot.)
 const DEQUE_CAPACITY: usize = if cfg!(drowse_loom) { 2 } else { 64 };
 
-/// All it takes to start a pool.
+/// Everything needed to start a pool.
 pub(crate) struct StartPlan<'a, E> {
     pub(crate) num_threads: usize,
-    /// The calling thread becomes worker 0. It must be no worker yet.
+    /// The calling thread becomes worker 0. It must not be a worker yet.
     pub(crate) use_current_thread: bool,
     pub(crate) protocol: SleepProtocol,
     pub(crate) policy: Policy,
@@ -28,7 +29,7 @@ pub(crate) struct StartPlan<'a, E> {
     pub(crate) spawn: &'a mut dyn FnMut(ThreadBuilderParts) -> Result<(), E>,
 }
 
-/// What becomes a worker once a thread runs it.
+/// What becomes a worker when a thread runs it.
 #[derive(Debug)]
 pub(crate) struct ThreadBuilderParts {
     pub(crate) index: usize,
@@ -38,9 +39,9 @@ pub(crate) struct ThreadBuilderParts {
 
 impl<E> StartPlan<'_, E> {
     pub(super) fn start(self) -> Result<Arc<Registry>, E> {
-        LightFences::prepare();
+        let prepared = LightFences::prepare();
         let (owners, stealers): (Vec<_>, Vec<_>) =
-            (0..self.num_threads).map(|_| deque::new(DEQUE_CAPACITY)).unzip();
+            (0..self.num_threads).map(|_| deque::new(DEQUE_CAPACITY, prepared)).unzip();
         let mut sleep = Sleep::new(self.num_threads, self.protocol, self.policy).with_steering(self.steering);
         if self.handlers.deadlock.is_some() {
             sleep = sleep.with_deadlock_detection();
@@ -49,12 +50,11 @@ impl<E> StartPlan<'_, E> {
             sleep = sleep.with_observer(Arc::new(recorder.clone()));
         }
         let registry = Registry::new(stealers, sleep, self.oldest_first, self.recorder, self.handlers);
-        // If a thread cannot be started, those that were end again.
-        let unfinished = Unfinished(&registry);
+        let mut unfinished = StopUnlessStarted { registry: &registry, adopted: None };
         for (index, deque) in owners.into_iter().enumerate() {
             let parts = ThreadBuilderParts { index, deque, registry: Arc::clone(&registry) };
             if index == 0 && self.use_current_thread {
-                adopt_current_thread(parts);
+                unfinished.adopted = Some(adopt_current_thread(parts));
             } else {
                 (self.spawn)(parts)?;
             }
@@ -64,28 +64,32 @@ impl<E> StartPlan<'_, E> {
     }
 }
 
-struct Unfinished<'a>(&'a Arc<Registry>);
+/// If a thread cannot be started, those that were end again, and the calling thread is no longer a
+/// worker.
+struct StopUnlessStarted<'a> {
+    registry: &'a Arc<Registry>,
+    /// The worker that the calling thread was made.
+    adopted: Option<NonNull<WorkerThread>>,
+}
 
-impl Drop for Unfinished<'_> {
+impl Drop for StopUnlessStarted<'_> {
     fn drop(&mut self) {
-        self.0.release();
-        let current = WorkerThread::current();
-        // SAFETY: if this thread was adopted for the pool that could not be started, the worker is the box that was leaked
-        // then, and the pointer the one it was leaked to. Nobody but code of this thread has borrowed it, and that has returned.
-        // Taking it back un-sets it.
-        unsafe {
-            if current.as_ref().is_some_and(|worker| Arc::ptr_eq(worker.registry(), self.0)) {
-                drop(Box::from_raw(current.cast_mut()));
-            }
+        self.registry.release();
+        if let Some(worker) = self.adopted {
+            // SAFETY: the box that `adopt_current_thread` leaked. Nobody but code of this thread
+            // has borrowed it, by `WorkerThread::with_current`, and that has returned. Its drop
+            // un-sets it.
+            drop(unsafe { Box::from_raw(worker.as_ptr()) });
         }
     }
 }
 
-/// Makes the calling thread a worker, for the rest of its life.
-fn adopt_current_thread(parts: ThreadBuilderParts) {
-    let worker = Box::into_raw(Box::new(WorkerThread::new(parts)));
-    // SAFETY: leaked, so it stays.
-    unsafe { WorkerThread::make_current(worker) };
+/// Makes the calling thread a worker, for the rest of its life. The worker is leaked.
+fn adopt_current_thread(parts: ThreadBuilderParts) -> NonNull<WorkerThread> {
+    let worker = NonNull::from(Box::leak(Box::new(WorkerThread::new(parts))));
+    // SAFETY: leaked, so it stays where it is, unless `StopUnlessStarted` drops it, on this thread.
+    unsafe { WorkerThread::make_current(worker.as_ptr()) };
+    worker
 }
 
 /// The life of a worker: started, waiting for the end, exited.
@@ -94,8 +98,8 @@ pub(crate) fn run_worker(parts: ThreadBuilderParts) {
     // SAFETY: it stays in this frame, and its drop un-sets it.
     unsafe { WorkerThread::make_current(&worker) };
     let registry = Arc::clone(worker.registry());
-    // Jobs and handlers are caught one by one. A panic that comes as far as here would leave the pool
-    // with a worker missing, and those who wait for it waiting.
+    // Jobs and handlers are caught one by one. A panic that got here would leave the pool without a
+    // worker, and those who wait for it waiting.
     unwind::or_abort(|| live(&worker, &registry));
 }
 
@@ -107,8 +111,8 @@ fn live(worker: &WorkerThread, registry: &Registry) {
     }
     registry.acquire_thread();
     worker.wait_until(registry.threads[index].terminate.word());
-    // The pool ends when nothing is left to do; but the handlers may spawn too, and at the end nobody else is
-    // sure to be there for it.
+    // The pool ends when nothing is left to do. But handlers may spawn too, and by then there may
+    // be no other worker left to run it.
     worker.run_local_jobs();
     if let Some(exit) = &registry.handlers.exit {
         registry.catch_unwind(|| exit(index));

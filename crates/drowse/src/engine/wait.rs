@@ -5,7 +5,7 @@ use crate::TraceEvent;
 use crate::job::JobRef;
 use crate::unwind;
 use drowse_sleep::{Deadlock, LatchWord, Surroundings};
-use drowse_sync::mutant;
+use drowse_sync::look;
 use std::ptr;
 
 impl WorkerThread {
@@ -19,8 +19,8 @@ impl WorkerThread {
 
     #[cold]
     fn wait_until_cold(&self, latch: &LatchWord) {
-        // Whoever waits for a latch has lent part of its stack to whoever sets it. Jobs catch their panics;
-        // if one came this far, returning to the caller would free what is lent.
+        // Whoever waits for a latch has lent part of its stack to whoever sets it. Jobs catch their
+        // panics; if one came this far, returning to the caller would free what is lent.
         unwind::or_abort(|| {
             while !latch.probe() {
                 match self.take_local_job_fairly() {
@@ -44,14 +44,14 @@ impl WorkerThread {
             self.meter().searches.add_mine(1);
             found = self.find_work(|| latch.probe());
             if found.is_none() {
-                // WAKE: the latch's setter wakes us, as does whoever posts a job; the protocol looks for
-                // jobs once more when it has counted us as sleeping.
+                // WAKE: the latch's setter wakes us, as does whoever posts a job; the protocol
+                // looks for jobs once more when it has counted us as sleeping.
                 sleep.no_work_found(&mut idle, latch, self);
             }
         }
-        // WAKE: a post may have counted on us as one who searches. Now that we do not, the next sleeper takes over if
-        // there is more than what we found.
-        sleep.stop_looking(idle, || self.registry.work_visible() && !mutant::active("engine/baton-blind"));
+        // WAKE: a post may have counted on us as one who searches. Now that we do not, the next
+        // sleeper takes over if there is more than what we found.
+        sleep.stop_looking(idle, || look!("engine/baton-blind", self.registry.work_visible()));
         if let Some(job) = found {
             self.registry.record(TraceEvent::Begin);
             // SAFETY: taken from a queue just now.
@@ -68,7 +68,7 @@ impl WorkerThread {
     /// Whether a broadcast has left a job for this worker, which nobody else can run.
     fn has_letter(&self) -> bool {
         let letters = &self.registry.threads[self.index()].broadcasts;
-        !letters.is_empty() && !mutant::active("engine/letter-overlooked")
+        look!("engine/letter-overlooked", !letters.is_empty())
     }
 
     /// Runs one job, from wherever there is one. False if there was none.
@@ -89,7 +89,7 @@ impl WorkerThread {
     }
 }
 
-/// What a worker's sleep is to the pool.
+/// What the sleep protocol asks and tells a worker that falls asleep.
 impl Surroundings for WorkerThread {
     fn work_visible(&self) -> bool {
         self.registry.work_visible() || self.has_letter()

@@ -3,22 +3,22 @@
 use super::registry::Registry;
 use super::rng::Rng;
 use super::start::ThreadBuilderParts;
-use super::steal::Promises;
-use crate::deque::Owner;
+use super::steal::Unanswered;
+use crate::deque::{Owner, Pushed};
 use crate::job::{JobHeader, JobRef};
 use crate::metrics::WorkMeter;
 use drowse_sleep::PostedTo;
-use drowse_sync::{Arc, mutant, random_seed};
+use drowse_sync::{Arc, omittable, random_seed};
 use std::cell::Cell;
 use std::ptr;
 
 drowse_sync::thread_local! {
-    /// The worker that this thread is; null for a thread of no pool.
+    /// The worker that this thread is; null on a thread that is not a worker.
     static CURRENT: Cell<*const WorkerThread> = const { Cell::new(ptr::null()) };
 }
 
 drowse_sync::thread_local! {
-    /// Whether this thread is in the middle of a handler that runs as on a thread outside.
+    /// Whether this thread runs a handler, as if it were not a worker.
     static IN_HANDLER: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -33,8 +33,8 @@ pub(crate) struct WorkerThread {
     pub(super) deque_streak: Cell<u32>,
     /// Whether it looked for letters before it looked into the injector, the last time.
     pub(super) letter_was_first: Cell<bool>,
-    /// How often other workers put it off.
-    pub(super) promises: Promises,
+    /// Its requests that other workers have not answered.
+    pub(super) unanswered: Unanswered,
 }
 
 impl WorkerThread {
@@ -46,14 +46,25 @@ impl WorkerThread {
             rng: Rng::new(random_seed()),
             deque_streak: Cell::new(0),
             letter_was_first: Cell::new(false),
-            promises: Promises::default(),
+            unanswered: Unanswered::default(),
         }
     }
 
-    /// The worker that this thread is, or null. Valid while this thread runs the code that asks.
+    /// Calls `f` with the worker that this thread is; with `None` on a thread that is not a worker.
     #[inline(always)]
-    pub(crate) fn current() -> *const Self {
-        CURRENT.with(Cell::get)
+    pub(crate) fn with_current<R>(f: impl FnOnce(Option<&Self>) -> R) -> R {
+        let current = CURRENT.with(Cell::get);
+        // SAFETY: `make_current` was promised that the worker lives until it is dropped on this
+        // thread, and that un-sets it. `f` cannot keep the borrow, and nobody drops the worker
+        // under `f`: its thread runs `f` inside of `run_worker`, which holds it; an adopted worker
+        // is leaked, or taken back by the very call that adopted it, once all that was called in
+        // between has returned.
+        f(unsafe { current.as_ref() })
+    }
+
+    /// Whether this thread is this worker.
+    pub(crate) fn is_current(&self) -> bool {
+        CURRENT.with(|current| ptr::eq(current.get(), self))
     }
 
     /// Makes this thread the worker `this`, until it is dropped.
@@ -69,17 +80,17 @@ impl WorkerThread {
         });
     }
 
-    /// Calls `f`, a handler, with this thread being no worker, whether it is one or not.
-    pub(super) fn outside(f: impl FnOnce()) {
-        let _outsider = Outsider {
+    /// Calls `f`, a handler of the user's, as if this thread were not a worker.
+    pub(super) fn as_non_worker(f: impl FnOnce()) {
+        let _restore = RestoreWorker {
             worker: CURRENT.with(|current| current.replace(ptr::null())),
             in_handler: IN_HANDLER.with(|in_handler| in_handler.replace(true)),
         };
         f();
     }
 
-    /// Whether this thread runs a handler, in the middle of something else: it cannot become a worker
-    /// now, though it may look as if it were none.
+    /// Whether this thread runs a handler, in the middle of something else: it cannot become a
+    /// worker now, though it looks as if it were not one.
     pub(crate) fn in_handler() -> bool {
         IN_HANDLER.with(Cell::get)
     }
@@ -110,12 +121,10 @@ impl WorkerThread {
     /// The reference must not be in any other queue.
     #[inline(always)]
     pub(crate) unsafe fn push(&self, job: JobRef) {
-        self.deque.push(job.into_word());
-        // WAKE: a worker that we do not see on its way to sleep sees the job; one that we see is kept awake, or
-        // woken if nobody else searches.
-        if !mutant::active("engine/push-no-post") {
-            self.registry.sleep.post(1, &self.deque);
-        }
+        let pushed = self.deque.push(job.into_word());
+        // WAKE: a worker that we do not see on its way to sleep sees the job; one that we see is
+        // kept awake, or woken if nobody else searches.
+        omittable!("engine/push-no-post", self.registry.sleep.post(1, pushed));
     }
 
     /// Offers a job to everyone, to be run after those offered the same way before.
@@ -125,7 +134,8 @@ impl WorkerThread {
     /// As for [`push`](Self::push).
     pub(crate) unsafe fn push_fifo(&self, job: JobRef) {
         let fifo = &self.registry.threads[self.index].fifo;
-        // SAFETY: the fifo is in the registry, which every worker that may execute the reference holds.
+        // SAFETY: the fifo is in the registry, which every worker that may execute the reference
+        // holds.
         unsafe { self.push(fifo.push(job)) }
     }
 
@@ -140,7 +150,7 @@ impl WorkerThread {
     ///
     /// # Safety
     ///
-    /// The reference must not be in any queue any more, nor have been executed.
+    /// The reference must no longer be in any queue, and must not have been executed.
     #[inline]
     pub(crate) unsafe fn execute(&self, job: JobRef) {
         // SAFETY: the caller's promise.
@@ -148,28 +158,29 @@ impl WorkerThread {
     }
 }
 
-/// While it lives, this thread is no worker. Then it is again what it was.
-struct Outsider {
+/// Makes this thread again what it was before a handler, also if the handler panics.
+struct RestoreWorker {
     worker: *const WorkerThread,
     in_handler: bool,
 }
 
-impl Drop for Outsider {
+impl Drop for RestoreWorker {
     fn drop(&mut self) {
         CURRENT.with(|current| current.set(self.worker));
         IN_HANDLER.with(|in_handler| in_handler.set(self.in_handler));
     }
 }
 
-/// A deque is where a worker posts to.
-impl<T> PostedTo for Owner<T> {
+/// A worker posts what it has pushed, and nothing else: see [`Pushed`].
+impl<T> PostedTo for Pushed<T> {
     fn was_empty(&self) -> bool {
-        self.len() <= 1
+        self.owner().len() <= 1
     }
 
-    /// Whoever is woken would have to ask for what is private, and the owner may not push again for a long time.
+    /// Whoever is woken would have to ask for what is private, and the owner may not push again for
+    /// a long time.
     fn expect_thieves(&self) {
-        self.share();
+        self.owner().share();
     }
 }
 

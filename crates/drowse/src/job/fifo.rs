@@ -5,8 +5,9 @@ use crate::unwind;
 use drowse_sync::Queue;
 use std::ptr::NonNull;
 
-/// A queue that is itself a job: what goes into the deque is a reference to the queue, once for each job
-/// put in, and whoever executes one runs the *oldest* job of the queue. So the deque's order does not matter.
+/// A queue that is itself a job: what goes into the deque is a reference to the queue, once for
+/// each job put in, and whoever executes one runs the *oldest* job of the queue. So the deque's
+/// order does not matter.
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct JobFifo {
@@ -19,24 +20,25 @@ impl JobFifo {
         Self { header: JobHeader::new(Self::execute), jobs: Queue::new() }
     }
 
-    /// Puts a job in and returns what to push to the deque in its stead.
+    /// Puts a job in and returns what to push to the deque instead of it.
     ///
     /// # Safety
     ///
     /// The fifo must stay where it is until that reference was executed.
     pub(crate) unsafe fn push(&self, job: JobRef) -> JobRef {
         self.jobs.push(job);
-        // SAFETY: the header is the first field of a `repr(C)` struct; it stays put by the caller's promise.
+        // SAFETY: the header is the first field of a `repr(C)` struct; it stays put by the caller's
+        // promise.
         unsafe { JobRef::new(NonNull::from(self).cast()) }
     }
 
     /// # Safety
     ///
-    /// `header` must come from `push`, once a call.
+    /// `header` must come from `push`: one execution per push.
     unsafe fn execute(header: NonNull<JobHeader>) {
         unwind::or_abort(|| {
-            // SAFETY: the fifo is alive by the promise made to `push`. It may go as soon as the job has
-            // run: we do not touch it after taking the job out.
+            // SAFETY: the fifo is alive by the promise made to `push`. It may be freed as soon as
+            // the job has run: we do not touch it after taking the job out.
             let job = unsafe { header.cast::<Self>().as_ref() }.jobs.pop();
             let job = job.expect("a fifo holds a job for each reference to it");
             // SAFETY: taken out of the queue once, executed once.

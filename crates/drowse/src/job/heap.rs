@@ -1,10 +1,10 @@
-//! The job nobody's frame holds.
+//! The job that lives in no stack frame.
 
 use super::{JobHeader, JobRef};
 use crate::unwind;
 use std::ptr::NonNull;
 
-/// A closure in a box of its own, which running it frees. The closure must not panic: it catches what the
+/// A closure in a box that is freed when it runs. The closure must not panic: it catches what the
 /// user's code does and knows where to send it.
 #[repr(C)]
 pub(crate) struct HeapJob<F> {
@@ -20,7 +20,8 @@ impl<F: FnOnce() + Send> HeapJob<F> {
     /// What `func` borrows must live until it has run.
     pub(crate) unsafe fn new_ref(func: F) -> JobRef {
         let job = Box::new(Self { header: JobHeader::new(Self::execute), func });
-        // SAFETY: the box stays put until `execute` takes it back; `F` is `Send`; the header comes first.
+        // SAFETY: the box stays put until `execute` takes it back; `F` is `Send`; the header comes
+        // first.
         unsafe { JobRef::new(NonNull::from(Box::leak(job)).cast()) }
     }
 

@@ -1,7 +1,7 @@
 //! Jobs: closures on their way to whichever worker runs them.
 //!
-//! A queue holds one word a job, a [`JobRef`]: a pointer to a header whose only field says how to run what
-//! follows it. Where the job itself lives depends on who waits for it:
+//! A queue holds one word per job, a [`JobRef`]: a pointer to a header whose only field says how to
+//! run what follows it. Where the job itself lives depends on who waits for it:
 //!
 //! | | lives | run | for |
 //! |---|---|---|---|
@@ -40,7 +40,8 @@ impl JobHeader {
 #[repr(transparent)]
 pub(crate) struct JobRef(NonNull<JobHeader>);
 
-// SAFETY: whoever makes a reference (see `JobRef::new`) promises that the job may run on another thread.
+// SAFETY: whoever makes a reference (see `JobRef::new`) promises that the job may run on another
+// thread.
 unsafe impl Send for JobRef {}
 
 impl JobRef {
@@ -48,8 +49,8 @@ impl JobRef {
     ///
     /// # Safety
     ///
-    /// The job must stay where it is until the reference was executed, may be executed on any thread,
-    /// and its header's function must know how.
+    /// The job must stay where it is until the reference was executed, may be executed on any
+    /// thread, and its header's function must know how.
     #[inline(always)]
     pub(crate) unsafe fn new(header: NonNull<JobHeader>) -> Self {
         Self(header)
@@ -75,7 +76,7 @@ impl JobRef {
     ///
     /// # Safety
     ///
-    /// At most once a reference.
+    /// At most once per reference.
     #[inline]
     pub(crate) unsafe fn execute(self) {
         // SAFETY: by the promise of `new` the job is alive; by ours it has not run yet.

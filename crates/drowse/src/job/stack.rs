@@ -8,8 +8,8 @@ use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::{self, NonNull};
 use std::thread;
 
-/// A closure in its caller's stack frame. The caller does not leave the frame before either it has got the
-/// job back and run it in place, or the latch tells that someone else has run it.
+/// A closure in its caller's stack frame. The caller does not leave the frame before either it has
+/// got the job back and run it in place, or the latch tells that someone else has run it.
 ///
 /// The closure is told whether it migrated: whether it runs on another thread than it was made on.
 #[repr(C)]
@@ -41,12 +41,12 @@ where
     ///
     /// # Safety
     ///
-    /// The job must not be moved or freed before it has run; `F` and `R` must be able to cross to another
-    /// thread and back.
+    /// The job must not be moved or freed before it has run; `F` and `R` must be able to cross to
+    /// another thread and back.
     #[inline(always)]
     pub(crate) unsafe fn as_job_ref(&self) -> JobRef {
-        // SAFETY: the header is the first field of a `repr(C)` struct, the pointer covers all of it, and
-        // `execute` casts it back. The rest is the caller's promise.
+        // SAFETY: the header is the first field of a `repr(C)` struct, the pointer covers all of
+        // it, and `execute` casts it back. The rest is the caller's promise.
         unsafe { JobRef::new(NonNull::from(self).cast()) }
     }
 
@@ -57,7 +57,8 @@ where
     /// The job must not have run, and no reference to it may be left in any queue.
     #[inline(always)]
     pub(crate) unsafe fn run_inline(&self, migrated: bool) -> R {
-        // SAFETY: by the caller's promise nobody else runs the job, so this is the one time it is taken.
+        // SAFETY: by the caller's promise nobody else runs the job, so this is the one time it is
+        // taken.
         let func = unsafe { self.func.with_mut(|func| ManuallyDrop::take(&mut *func)) };
         func(migrated)
     }
@@ -78,11 +79,11 @@ where
     ///
     /// `header` must come from `as_job_ref`, and the job must not have run.
     unsafe fn execute(header: NonNull<JobHeader>) {
-        // The frame's owner waits for our latch. If anything here unwound past us, it would wait for ever,
-        // or worse.
+        // The frame's owner waits for our latch. If anything here unwound past us, it would wait
+        // for ever.
         let this = header.cast::<Self>().as_ptr();
-        // SAFETY: the owner keeps the job alive until the latch is set, which is the last thing we do; and
-        // a job runs once, so nobody else touches `func` and `result`.
+        // SAFETY: the owner keeps the job alive until the latch is set, which is the last thing we
+        // do; and a job runs once, so nobody else touches `func` and `result`.
         unwind::or_abort(|| unsafe {
             let func = (*this).func.with_mut(|func| ManuallyDrop::take(&mut *func));
             let migrated = (*this).latch.migrated();

@@ -1,41 +1,35 @@
 //! The latch of many jobs.
 
+use super::worker::{LatchOwner, WorkerLatch};
 use super::{Latch, LockLatch};
 use crate::engine::{Registry, WorkerThread};
-use drowse_sleep::{LatchWord, Reason};
 use drowse_sync::atomic::{AtomicUsize, Ordering};
-use drowse_sync::{Arc, Lifetime, mutant};
-use std::ptr;
+use drowse_sync::{Arc, mutant};
 
 /// Set when it was counted down as often as it was counted up.
 #[derive(Debug)]
 pub(crate) struct CountLatch {
     left: AtomicUsize,
-    waiter: Waiter,
-    lifetime: Lifetime,
+    at_zero: AtZero,
 }
 
-/// Who waits for the count to reach zero.
+/// What is set when the count reaches zero.
 #[derive(Debug)]
-enum Waiter {
-    /// A worker, which helps meanwhile.
-    Worker { word: LatchWord, registry: Arc<Registry>, index: usize },
-    /// A thread of no pool.
+enum AtZero {
+    /// A worker waits, and helps meanwhile.
+    Worker(WorkerLatch<AnyPool>),
+    /// A thread that belongs to no pool waits.
     Outside(LockLatch),
 }
 
 impl CountLatch {
-    /// A latch with `count` to go, waited for by `owner`, or by a thread that is no worker.
+    /// A latch with `count` to go, waited for by `owner`, or by a thread that is not a worker.
     pub(crate) fn new(count: usize, owner: Option<&WorkerThread>) -> Self {
-        let waiter = match owner {
-            Some(owner) => Waiter::Worker {
-                word: LatchWord::new(),
-                registry: Arc::clone(owner.registry()),
-                index: owner.index(),
-            },
-            None => Waiter::Outside(LockLatch::new()),
+        let at_zero = match owner {
+            Some(owner) => AtZero::Worker(WorkerLatch::for_owner(AnyPool::new(owner))),
+            None => AtZero::Outside(LockLatch::new()),
         };
-        Self { left: AtomicUsize::new(count), waiter, lifetime: Lifetime::new() }
+        Self { left: AtomicUsize::new(count), at_zero }
     }
 
     /// One more to go. Only while at least one is left.
@@ -45,17 +39,12 @@ impl CountLatch {
         debug_assert!(old > 0, "the latch was already set");
     }
 
-    /// Whoever sets the latch must know the waiter before it does.
-    fn waiter(&self) -> &Waiter {
-        self.lifetime.used();
-        &self.waiter
-    }
-
-    /// Waits until none is left. `owner` is the one given to `new`, and `registry` where the jobs run.
+    /// Waits until none is left. `owner` is the one given to `new`, and `registry` where the jobs
+    /// run.
     pub(crate) fn wait(&self, owner: Option<&WorkerThread>, registry: &Registry) {
-        match (&self.waiter, owner) {
-            (Waiter::Worker { word, .. }, Some(owner)) => owner.wait_until(word),
-            (Waiter::Outside(latch), None) => registry.wait_outside(|| latch.wait()),
+        match (&self.at_zero, owner) {
+            (AtZero::Worker(latch), Some(owner)) => owner.wait_until(latch.word()),
+            (AtZero::Outside(latch), None) => registry.wait_outside(|| latch.wait()),
             _ => unreachable!("a count latch is waited for by its owner"),
         }
     }
@@ -64,8 +53,7 @@ impl CountLatch {
 #[cfg(drowse_loom)]
 impl Drop for CountLatch {
     fn drop(&mut self) {
-        self.lifetime.over();
-        if let Waiter::Outside(latch) = &self.waiter {
+        if let AtZero::Outside(latch) = &self.at_zero {
             latch.lifetime.over();
         }
     }
@@ -74,28 +62,49 @@ impl Drop for CountLatch {
 impl Latch for CountLatch {
     /// Counts down; at zero, sets the latch.
     unsafe fn set(this: *const Self) {
-        // ORDERING: release, so that the last one's acquire gathers what all the jobs wrote, and its own
-        // set passes it on to the waiter.
+        // ORDERING: release, so that the last one's acquire gathers what all the jobs wrote, and
+        // its own set passes it on to the waiter.
         let ordering = mutant::weaken("latch/count-relaxed", Ordering::AcqRel);
-        // SAFETY: alive as the call begins: the count that is given up here has kept the waiter waiting.
-        // Unless it was the last, we are done with `this`.
+        // SAFETY: alive as the call begins: the count that is given up here has kept the waiter
+        // waiting. Unless it was the last, we are done with `this`.
         if unsafe { (*this).left.fetch_sub(1, ordering) } != 1 {
             return;
         }
-        // SAFETY: nobody but the last sets the latch, so the waiter still waits, until the one step below.
-        match unsafe { (*this).waiter() } {
-            Waiter::Worker { word, registry, index } => {
-                let (registry, index) = (Arc::clone(registry), *index);
-                // SAFETY: as above; this is the last use of `this`.
-                let slept = unsafe { LatchWord::set(ptr::from_ref(word)) };
-                // SAFETY: none, that is the point of the mutant: the latch may be gone.
-                mutant::active("latch/count-fetch-late").then(|| unsafe { (*this).waiter() });
-                if !mutant::active("engine/count-latch-no-wake") {
-                    registry.wake_owner(index, slept, Reason::Latch);
-                }
+        // SAFETY: nobody but the last sets the latch, so the waiter still waits, until one of these
+        // has set what it waits for. That is the last use of `this`.
+        unsafe {
+            match &(*this).at_zero {
+                AtZero::Worker(latch) => WorkerLatch::set(latch),
+                AtZero::Outside(latch) => LockLatch::set(latch),
             }
-            // SAFETY: as above; `LockLatch::set` keeps what it needs.
-            Waiter::Outside(latch) => unsafe { LockLatch::set(latch) },
         }
+    }
+}
+
+/// A worker of any pool, without a borrow of it. The setter keeps the registry alive.
+#[derive(Debug)]
+struct AnyPool {
+    registry: Arc<Registry>,
+    index: usize,
+}
+
+impl AnyPool {
+    fn new(owner: &WorkerThread) -> Self {
+        Self { registry: Arc::clone(owner.registry()), index: owner.index() }
+    }
+}
+
+impl LatchOwner for AnyPool {
+    type Pool = Arc<Registry>;
+
+    const FETCH_LATE: &'static str = "latch/count-fetch-late";
+    const NO_WAKE: &'static str = "engine/count-latch-no-wake";
+
+    fn index(&self) -> usize {
+        self.index
+    }
+
+    unsafe fn pool(&self) -> Arc<Registry> {
+        Arc::clone(&self.registry)
     }
 }

@@ -2,19 +2,21 @@
 
 use super::Latch;
 use drowse_sync::atomic::Ordering;
-use drowse_sync::{Arc, Lifetime, WaitWord, mutant};
+use drowse_sync::{Arc, Lifetime, WaitWord, faulty, mutant};
 
 const UNSET: u32 = 0;
 /// Not set, and the waiter is blocked or about to be.
 const WAITING: u32 = 1;
 const SET: u32 = 2;
 
-/// An event that one thread blocks for. It can be used again after [`wait_and_reset`](Self::wait_and_reset).
+/// An event that one thread blocks for. It can be used again after
+/// [`wait_and_reset`](Self::wait_and_reset).
 #[derive(Debug)]
 pub(crate) struct LockLatch {
-    /// Shared with the setter, who must still be able to wake us when we already know, and are gone.
+    /// Shared with the setter, who may still be about to wake us when we have seen the latch set
+    /// and are gone.
     word: Arc<WaitWord>,
-    /// Until who holds the latch says that it goes: those in the registry never do.
+    /// Ends when whoever holds the latch says so; one that is kept for reuse never does.
     pub(super) lifetime: Lifetime,
 }
 
@@ -31,7 +33,8 @@ impl LockLatch {
 
     /// Blocks until the latch is set.
     pub(crate) fn wait(&self) {
-        // WAKE: the setter swaps; it either sees WAITING, and wakes us, or makes this exchange fail.
+        // WAKE: the setter swaps; it either sees WAITING, and wakes us, or makes this exchange
+        // fail.
         // ORDERING: relaxed; `wait_while` and a failed `replace` acquire what the setter released.
         if self.word.replace(UNSET, WAITING, Ordering::Relaxed) {
             self.word.wait_while(WAITING);
@@ -41,7 +44,8 @@ impl LockLatch {
     /// Blocks until the latch is set, then makes it as new.
     pub(crate) fn wait_and_reset(&self) {
         self.wait();
-        // ORDERING: relaxed; whoever sets it next gets it through a queue, which orders this before.
+        // ORDERING: relaxed; whoever sets it next gets it through a queue, which orders this
+        // before.
         self.word.store(UNSET, Ordering::Relaxed);
     }
 }
@@ -52,8 +56,12 @@ impl Latch for LockLatch {
         let word = unsafe { (*this).word() };
         // ORDERING: release pairs with the acquire of the waiter: it sees the job's result.
         let old = word.swap(SET, mutant::weaken("latch/lock-set-relaxed", Ordering::Release));
-        // SAFETY: none, that is the point of the mutant: the latch may be gone.
-        mutant::active("latch/lock-fetch-late").then(|| unsafe { (*this).word() });
+        let word = faulty!(
+            "latch/lock-fetch-late",
+            word,
+            // SAFETY: none, that is the point of the fault: the latch may be gone.
+            unsafe { (*this).word() }
+        );
         if old == WAITING {
             word.wake();
         }

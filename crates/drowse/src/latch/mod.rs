@@ -3,22 +3,23 @@
 //! | | set when | who waits, and how |
 //! |---|---|---|
 //! | [`SpinLatch`] | the one job is done | the worker that made it; helps meanwhile |
-//! | [`CrossLatch`] | the one job is done | a worker of *another* pool than the one that runs it; helps its own |
-//! | [`CountLatch`] | all of a number of jobs are done | a worker, helping; or a thread of no pool, blocking |
-//! | [`LockLatch`] | someone says so | a thread of no pool, blocking |
+//! | [`CrossLatch`] | the one job is done | a worker of *another* pool; helps its own |
+//! | [`CountLatch`] | several jobs are done | a worker, helping; or a thread outside, blocking |
+//! | [`LockLatch`] | someone says so | a thread outside, blocking |
 //! | [`OnceLatch`] | the pool ends | each worker in its main loop |
 //!
-//! A worker sleeps on the four-state [`LatchWord`](drowse_sleep::LatchWord) at the heart of the first three and the last.
+//! A worker sleeps on the four-state [`LatchWord`](drowse_sleep::LatchWord) at the heart of the
+//! first three and the last.
 
 mod count;
 mod lock;
 mod once;
-mod spin;
+mod worker;
 
 pub(crate) use count::CountLatch;
 pub(crate) use lock::LockLatch;
 pub(crate) use once::OnceLatch;
-pub(crate) use spin::{CrossLatch, SpinLatch};
+pub(crate) use worker::{CrossLatch, SpinLatch};
 
 /// An event that can be set from any thread.
 pub(crate) trait Latch {
@@ -32,8 +33,8 @@ pub(crate) trait Latch {
     /// `this` must be alive when the call begins.
     unsafe fn set(this: *const Self);
 
-    /// Whether the thread that calls this, to run the job that the latch belongs to, is another than
-    /// the one that made it.
+    /// Whether the calling thread, which is about to run the job that the latch belongs to, is
+    /// another than the one that made the latch.
     fn migrated(&self) -> bool {
         true
     }
@@ -51,7 +52,8 @@ impl<'a, L> LatchRef<'a, L> {
 
 impl<L: Latch> Latch for LatchRef<'_, L> {
     unsafe fn set(this: *const Self) {
-        // SAFETY: `this` is alive as the call begins, and is not used once the inner latch is being set.
+        // SAFETY: `this` is alive as the call begins, and is not used once the inner latch is being
+        // set.
         unsafe {
             let inner: *const L = (*this).0;
             L::set(inner);

@@ -2,7 +2,7 @@
 
 use crate::engine::Registry;
 use drowse_sleep::{LatchWord, Reason};
-use drowse_sync::mutant;
+use drowse_sync::omittable;
 
 /// Lives in the registry, is set once, by whoever ends the pool.
 #[derive(Debug)]
@@ -23,8 +23,6 @@ impl OnceLatch {
     pub(crate) fn set_and_wake(&self, registry: &Registry, worker: usize) {
         // SAFETY: the latch is borrowed, so it is alive.
         let slept = unsafe { LatchWord::set(&self.word) };
-        if !mutant::active("engine/terminate-no-wake") {
-            registry.wake_owner(worker, slept, Reason::Terminate);
-        }
+        omittable!("engine/terminate-no-wake", registry.wake_owner(worker, slept, Reason::Terminate));
     }
 }

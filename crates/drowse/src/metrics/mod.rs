@@ -24,9 +24,11 @@ impl WorkMeter {
     }
 }
 
-/// What the workers of a pool had done at one moment. See [`ThreadPool::metrics`](crate::ThreadPool::metrics).
+/// What the workers of a pool had done at one moment. See
+/// [`ThreadPool::metrics`](crate::ThreadPool::metrics).
 ///
-/// Each count is true on its own; since the workers go on while they are read, two counts may not quite fit together.
+/// Each count is true on its own; since the workers go on while they are read, two counts may not
+/// fit together exactly.
 ///
 /// ```
 /// use drowse::Reason;

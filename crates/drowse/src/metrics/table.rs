@@ -22,8 +22,9 @@ const SLEEP: [Column; 3] = [
 ];
 
 impl fmt::Display for Metrics {
-    /// A row a worker, and one for all. `wakes:` are the wake-ups by reason; `fruitless` those after which the worker slept again
-    /// without having found anything; `kept awake` those that came before it slept.
+    /// One row per worker, and one for all together. `wakes:` are the wake-ups by reason;
+    /// `fruitless` those after which the worker slept again without having found anything;
+    /// `kept awake` those that came before it slept.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rows = vec![headings()];
         rows.extend(self.workers.iter().enumerate().map(|(index, worker)| row(&index.to_string(), worker)));

@@ -1,10 +1,11 @@
 //! The trace as a file that Perfetto and Chrome show.
 //!
-//! The format is a JSON object with a list of events. Of its kinds we use: `X`, a slice of time on a thread; `i`, an instant; `s` and `f`, the
-//! two ends of an arrow; `M`, the name of a thread.
+//! The format is a JSON object with a list of events. Of its kinds we use: `X`, a slice of time on
+//! a thread; `i`, an instant; `s` and `f`, the two ends of an arrow; `M`, the name of a thread.
 //!
-//! Slices of one row must nest, and an arrow's end is shown only where there is a slice. So what a worker does at one moment is a short slice, its
-//! states are one row, and the jobs that it runs, which go on while it searches for others, are another.
+//! Slices of one row must nest, and an arrow's end is shown only where there is a slice. So what a
+//! worker does at one moment is a short slice, its states are one row, and the jobs that it runs,
+//! which go on while it searches for others, are another.
 
 use super::names::{Names, escaped};
 use super::{TraceEvent, TraceRecord};
@@ -21,7 +22,7 @@ const JOBS: usize = 1 << 20;
 /// How long a moment is.
 const MOMENT: Duration = Duration::from_nanos(100);
 
-/// What a row shows at some time: a state, or the job that runs.
+/// What a row shows at one time: a state, or the job that runs.
 #[derive(Debug, Clone, Copy)]
 struct Open {
     since: Duration,

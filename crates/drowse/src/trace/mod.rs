@@ -12,12 +12,13 @@ use ring::Ring;
 use std::fmt;
 use std::time::Duration;
 
-/// Records what the workers of a pool do: when they search, sleep and wake, whom they wake and rob, and when they run jobs that were
-/// not their own.
+/// Records what the workers of a pool do: when they search, sleep and wake, whom they wake and
+/// steal from, and when they run jobs that were not their own.
 ///
-/// Given to a pool with [`ThreadPoolBuilder::trace`](crate::ThreadPoolBuilder::trace). Each worker has a ring of its own, so that they do
-/// not disturb each other; when a ring is full the oldest events go. A `join` that nobody helps with leaves no trace: what is recorded happens where
-/// a worker has run out of its own jobs.
+/// Given to a pool with [`ThreadPoolBuilder::trace`](crate::ThreadPoolBuilder::trace). Each worker
+/// has a ring of its own, so that they do not disturb each other; when a ring is full the oldest
+/// events are dropped. A `join` that nobody helps with is not recorded: events happen where a
+/// worker has run out of its own jobs.
 ///
 /// ```
 /// use drowse::{ThreadPoolBuilder, Trace, TraceEvent};
@@ -39,7 +40,7 @@ struct Shared {
     clock: Stopwatch,
     capacity: usize,
     names: Names,
-    /// There once a pool has taken the trace.
+    /// `None` until a pool has taken the trace.
     recorder: Mutex<Option<Recorder>>,
 }
 
@@ -74,7 +75,7 @@ pub struct TraceRecord {
     pub what: TraceEvent,
 }
 
-/// What happened. The states of a worker are idle, sleepy, asleep, and active when it is none of these.
+/// What happened. A worker is active, idle, sleepy or asleep.
 ///
 /// ```
 /// use drowse::TraceEvent;
@@ -135,7 +136,7 @@ impl Trace {
         Self::with_capacity(CAPACITY)
     }
 
-    /// A trace that keeps so many events of each worker, at least one.
+    /// A trace that keeps this many of the last events of each worker, at least one.
     ///
     /// ```
     /// let trace = drowse::Trace::with_capacity(2);
@@ -173,13 +174,13 @@ impl Trace {
     }
 
     /// Events as a file in Chrome's trace format, which [Perfetto](https://ui.perfetto.dev) and
-    /// `chrome://tracing` show: a row a worker, under its [name](Self::worker_name) and coloured by
-    /// state, with arrows for wake-ups and steals.
+    /// `chrome://tracing` show: one row per worker, under its [name](Self::worker_name) and
+    /// coloured by state, with arrows for wake-ups and steals.
     ///
     /// ```
     /// let trace = drowse::Trace::new();
-    /// let builder = drowse::ThreadPoolBuilder::new().num_threads(2).thread_name(|i| format!("dozer {i}"));
-    /// let pool = builder.trace(&trace).build().unwrap();
+    /// let builder = drowse::ThreadPoolBuilder::new().num_threads(2);
+    /// let pool = builder.thread_name(|i| format!("dozer {i}")).trace(&trace).build().unwrap();
     /// pool.install(|| ());
     /// let json = trace.to_chrome_json(&trace.drain());
     /// assert!(json.starts_with("{\"traceEvents\":["));
@@ -217,7 +218,7 @@ impl Trace {
         recorder.clone()
     }
 
-    /// There is no such pool after all. What its workers have recorded, or still do, is dropped.
+    /// The pool could not be built. What its workers have recorded, and still record, is dropped.
     pub(crate) fn detach(&self) {
         *self.shared.recorder.lock() = None;
         self.shared.names.clear();
@@ -232,11 +233,10 @@ impl Trace {
 impl Recorder {
     /// Records what the calling thread does.
     pub(crate) fn record(&self, what: TraceEvent) {
-        // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
-        let worker = unsafe { WorkerThread::current().as_ref() };
         let is_mine = |recorder: &Self| Arc::ptr_eq(&recorder.rings, &self.rings);
-        let mine = worker.filter(|worker| worker.registry().recorder().is_some_and(is_mine));
-        self.record_of(mine.map(WorkerThread::index), what);
+        let records_here = |worker: &&WorkerThread| worker.registry().recorder().is_some_and(is_mine);
+        let index = WorkerThread::with_current(|worker| worker.filter(records_here).map(WorkerThread::index));
+        self.record_of(index, what);
     }
 
     fn record_of(&self, worker: Option<usize>, what: TraceEvent) {

@@ -1,9 +1,9 @@
-//! The last so many events.
+//! The newest events, up to a limit.
 
 use super::TraceRecord;
 use std::collections::VecDeque;
 
-/// Keeps the newest records, and counts those that had to go.
+/// Keeps the newest records, and counts those that were dropped.
 #[derive(Debug)]
 pub(super) struct Ring {
     records: VecDeque<TraceRecord>,

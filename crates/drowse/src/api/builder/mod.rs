@@ -1,12 +1,13 @@
-//! How a pool is to be.
+//! What is chosen for a pool before it is built.
 
 mod registry;
 mod sleep;
 
 use super::error::ThreadPoolBuildError;
+use super::global::set_global_registry;
 use super::pool::ThreadPool;
 use super::spawner::{CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadSpawn};
-use crate::engine::{Handlers, set_global_registry};
+use crate::engine::Handlers;
 use crate::trace::Trace;
 use crate::unwind;
 use drowse_sleep::{Policy, SleepProtocol, Steering};
@@ -64,11 +65,11 @@ impl ThreadPoolBuilder {
         }
     }
 
-    /// Builds a pool whose threads may borrow from here, calls `with_pool` with it, and returns when all of its
-    /// threads have ended.
+    /// Builds a pool whose threads may borrow from here, calls `with_pool` with it, and returns
+    /// when all of its threads have ended.
     ///
-    /// `wrapper` is called on each of the new threads, and is expected to call [`ThreadBuilder::run`], with whatever it
-    /// likes before and after.
+    /// `wrapper` is called on each of the new threads. It should call [`ThreadBuilder::run`], and
+    /// may do anything before and after.
     ///
     /// # Errors
     ///
@@ -112,7 +113,7 @@ impl ThreadPoolBuilder {
                     builder.spawn_scoped(threads, || wrapper(worker)).map(drop)
                 })
                 .build()?;
-            // The pool goes before the threads are waited for, also if `with_pool` panics.
+            // The pool is dropped before the threads are waited for, also if `with_pool` panics.
             let result = unwind::halt_unwinding(|| with_pool(&pool));
             drop(pool);
             Ok(result.unwrap_or_else(|payload| unwind::resume_unwinding(payload)))
@@ -125,8 +126,9 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     ///
     /// # Errors
     ///
-    /// If a thread cannot be started, or [`use_current_thread`](Self::use_current_thread) was chosen on a
-    /// thread that is a worker already, or the [trace](Self::trace) is that of another pool.
+    /// If a thread cannot be started, or [`use_current_thread`](Self::use_current_thread) was
+    /// chosen on a thread that is a worker already, or the [trace](Self::trace) is that of another
+    /// pool.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
@@ -138,12 +140,13 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
 
     /// Builds the global pool.
     ///
-    /// It works once, before anything has used the global pool. A program may do it early in `main`; a library should
-    /// not.
+    /// Works once, and only before the global pool is first used. A program may call it early in
+    /// `main`; a library should not.
     ///
     /// # Errors
     ///
-    /// If there is a global pool already; and as [`build`](Self::build), in which case one may try again.
+    /// If there is a global pool already; or for the reasons of [`build`](Self::build), after which
+    /// another call may succeed.
     ///
     /// ```
     /// drowse::ThreadPoolBuilder::new().num_threads(3).build_global().unwrap();
@@ -155,8 +158,9 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
 }
 
 impl<S> ThreadPoolBuilder<S> {
-    /// Sets the number of threads. 0, the default, means: what `DROWSE_NUM_THREADS` says, else as many as the process may
-    /// run at once. More than [`max_num_threads`](crate::max_num_threads) means that many.
+    /// Sets the number of threads. 0, the default, means what `DROWSE_NUM_THREADS` says, else as
+    /// many as the process may run at once. At most [`max_num_threads`](crate::max_num_threads) are
+    /// started.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(22).build().unwrap();
@@ -170,8 +174,8 @@ impl<S> ThreadPoolBuilder<S> {
     /// Sets how threads are named: `closure` gets the index of each.
     ///
     /// ```
-    /// let builder = drowse::ThreadPoolBuilder::new().num_threads(1).thread_name(|i| format!("dozer {i}"));
-    /// let pool = builder.build().unwrap();
+    /// let builder = drowse::ThreadPoolBuilder::new().num_threads(1);
+    /// let pool = builder.thread_name(|i| format!("dozer {i}")).build().unwrap();
     /// pool.install(|| assert_eq!(std::thread::current().name(), Some("dozer 0")));
     /// ```
     pub fn thread_name<F>(mut self, closure: F) -> Self
@@ -185,7 +189,8 @@ impl<S> ThreadPoolBuilder<S> {
     /// Sets the size of the threads' stacks, in bytes.
     ///
     /// ```
-    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).stack_size(16 << 20).build().unwrap();
+    /// let builder = drowse::ThreadPoolBuilder::new().num_threads(1).stack_size(16 << 20);
+    /// let pool = builder.build().unwrap();
     /// pool.install(|| {
     ///     let big = std::hint::black_box([1_u8; 3 << 20]);
     ///     assert_eq!(big[1 << 20], 1);
@@ -196,15 +201,17 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Makes the calling thread worker 0 of the pool, so that one thread less is started.
+    /// Makes the calling thread worker 0 of the pool, so that one thread fewer is started.
     ///
-    /// The thread does not run jobs by itself, but whenever it waits in drowse: in `join`, `scope`, [`yield_now`](crate::yield_now)
-    /// and so on. It stays a worker of this pool for the rest of its life, and what it holds of the pool is not freed before
-    /// the process ends. Once the pool was dropped, its other workers have gone: what is spawned then waits until this thread waits in
-    /// drowse, and a `broadcast` waits for workers that never come.
+    /// The thread runs jobs only while it waits in drowse: in `join`, `scope`,
+    /// [`yield_now`](crate::yield_now) and so on. It stays a worker of this pool for the rest of
+    /// its life, and its share of the pool is never freed. Once the pool is dropped, its other
+    /// workers end: a job spawned after that runs when this thread next waits in drowse, and a
+    /// `broadcast` waits for ever.
     ///
     /// ```
-    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).use_current_thread().build().unwrap();
+    /// let builder = drowse::ThreadPoolBuilder::new().num_threads(2).use_current_thread();
+    /// let pool = builder.build().unwrap();
     /// assert_eq!(pool.current_thread_index(), Some(0));
     /// assert_eq!(drowse::join(|| 1, || 2), (1, 2)); // in this pool
     /// ```
@@ -213,8 +220,9 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets who hears of panics that nobody waits for: those of [`spawn`](crate::spawn())ed jobs and of the other
-    /// handlers. Without one, such a panic aborts the process; so does a panic of this handler.
+    /// Sets what is called with the payload of a panic that nobody waits for: that of a
+    /// [`spawn`](crate::spawn())ed job or of another handler. Without one, such a panic aborts the
+    /// process; so does a panic of this handler.
     ///
     /// ```
     /// let (sender, receiver) = std::sync::mpsc::channel();
@@ -238,8 +246,9 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets what each thread calls as it starts, with its index. A panic of it goes to the
-    /// [panic handler](Self::panic_handler). Not called for a thread that was [taken over](Self::use_current_thread).
+    /// Sets what each thread calls as it starts, with its index. Its panic goes to the
+    /// [panic handler](Self::panic_handler). Not called for a thread that was
+    /// [taken over](Self::use_current_thread).
     ///
     /// ```
     /// let (sender, receiver) = std::sync::mpsc::channel();
@@ -260,8 +269,10 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets what each thread calls as it ends, with its index. What it spawns is run; but others may have ended before it, so
-    /// a `broadcast` would wait for ever. A panic of it goes to the [panic handler](Self::panic_handler). Not called for a thread that was [taken over](Self::use_current_thread).
+    /// Sets what each thread calls as it ends, with its index. What it spawns is run; but other
+    /// workers may have ended before, so a `broadcast` would wait for ever. Its panic goes to the
+    /// [panic handler](Self::panic_handler). Not called for a thread that was
+    /// [taken over](Self::use_current_thread).
     ///
     /// ```
     /// let (sender, receiver) = std::sync::mpsc::channel();
@@ -282,16 +293,16 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Lets workers run the oldest of their own jobs first, wherever they are free to choose. For what rayon-core calls
-    /// breadth-first, and has deprecated.
+    /// Lets workers run the oldest of their own jobs first, where they are free to choose: what
+    /// rayon-core calls breadth-first, and has deprecated.
     #[doc(hidden)]
     pub fn oldest_first(mut self) -> Self {
         self.oldest_first = true;
         self
     }
 
-    /// Sets who starts the threads: `spawn` gets a [`ThreadBuilder`] for each, and starts a thread that calls
-    /// [`ThreadBuilder::run`].
+    /// Sets how threads are started: `spawn` is called with a [`ThreadBuilder`] for each, and
+    /// starts a thread that calls [`ThreadBuilder::run`].
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new()

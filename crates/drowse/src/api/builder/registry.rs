@@ -1,4 +1,4 @@
-//! How what was chosen becomes a pool that runs.
+//! How a pool is built as it was chosen.
 
 use super::ThreadPoolBuilder;
 use crate::api::env::{default_num_threads, default_sleep_protocol, default_steering, log_start};
@@ -13,13 +13,12 @@ use std::thread;
 use std::time::Duration;
 
 impl ThreadPoolBuilder {
-    /// A pool as if nothing had been chosen; with fewer threads, and a word about it, if not all of them
-    /// can be started.
+    /// A pool with nothing chosen. If not all threads can be started, it says so, and has fewer.
     ///
     /// # Errors
     ///
     /// If none can.
-    pub(crate) fn build_default() -> Result<Arc<Registry>, ThreadPoolBuildError> {
+    pub(in crate::api) fn build_default() -> Result<Arc<Registry>, ThreadPoolBuildError> {
         let wanted = default_num_threads();
         let (mut num_threads, mut refused) = (wanted, None);
         loop {
@@ -36,7 +35,8 @@ impl ThreadPoolBuilder {
                 }
                 Err(error) if started.is_empty() => return Err(error),
                 Err(error) => {
-                    // A registry cannot shrink. So those that were started end, and as many start anew.
+                    // A registry cannot shrink. So those that were started end, and as many are
+                    // started again.
                     num_threads = started.len();
                     refused = Some(error);
                     started.into_iter().for_each(|thread| _ = thread.join());
@@ -49,7 +49,7 @@ impl ThreadPoolBuilder {
 }
 
 impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
-    pub(crate) fn build_registry(self) -> Result<Arc<Registry>, ThreadPoolBuildError> {
+    pub(in crate::api) fn build_registry(self) -> Result<Arc<Registry>, ThreadPoolBuildError> {
         if self.use_current_thread {
             if WorkerThread::in_handler() {
                 return Err(ThreadPoolBuildError::new(BuildErrorKind::CurrentThreadInHandler));
@@ -90,7 +90,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
 
 /// A trace that was taken for a pool; given back if it is dropped.
 struct Tracing {
-    /// `None` once it is to be kept.
+    /// `None` once the pool runs and keeps it.
     trace: Option<Trace>,
     recorder: Recorder,
 }
@@ -109,7 +109,7 @@ impl Tracing {
         }
     }
 
-    /// The pool runs: the trace is its.
+    /// The pool runs, and keeps the trace.
     fn keep(mut self) {
         self.trace = None;
     }

@@ -1,12 +1,13 @@
-//! How the workers of a pool are to sleep.
+//! What is chosen about how the workers of a pool sleep.
 
 use super::ThreadPoolBuilder;
 use crate::Trace;
 use drowse_sleep::{Deadlock, Policy, SleepProtocol, Steering};
 
 impl<S> ThreadPoolBuilder<S> {
-    /// Sets how idle workers fall asleep and are woken. Without it: what the environment variable `DROWSE_SLEEP` says
-    /// (`sleepy`, `counters` or `jec`), else [the default](SleepProtocol::default).
+    /// Sets how idle workers fall asleep and are woken. The default is what the environment
+    /// variable `DROWSE_SLEEP` says (`sleepy`, `counters` or `jec`), else
+    /// [the default](SleepProtocol::default).
     ///
     /// ```
     /// use drowse::{SleepProtocol, ThreadPoolBuilder};
@@ -19,7 +20,7 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets how long an idle worker searches before it sleeps. Without it: what
+    /// Sets how long an idle worker searches before it sleeps. The default is what
     /// [suits the protocol](SleepProtocol::policy).
     ///
     /// ```
@@ -35,13 +36,15 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets whether a worker that is woken by a working one is kept off that one's processor. Without it: what the environment
-    /// variable `DROWSE_STEER` says (`0` for never, `1` for always), else [`Steering::Auto`]. Of effect on Linux alone.
+    /// Sets whether a worker that is woken by a working one is kept off that one's processor. The
+    /// default is what the environment variable `DROWSE_STEER` says (`0` for never, `1` for
+    /// always), else [`Steering::Auto`]. Has an effect only on Linux.
     ///
     /// ```
     /// use drowse::{Steering, ThreadPoolBuilder};
     ///
-    /// let pool = ThreadPoolBuilder::new().num_threads(2).steering(Steering::Never).build().unwrap();
+    /// let builder = ThreadPoolBuilder::new().num_threads(2).steering(Steering::Never);
+    /// let pool = builder.build().unwrap();
     /// pool.install(|| drowse::join(|| (), || ()));
     /// assert_eq!(pool.metrics().total().sleep.steered, 0);
     /// ```
@@ -50,7 +53,7 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Records what the workers do. A trace is for one pool.
+    /// Records what the workers do. Each trace is for one pool.
     ///
     /// ```
     /// let trace = drowse::Trace::new();
@@ -66,32 +69,38 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets who hears of a deadlock: no worker of the pool is active (runs a job, or searches for one), and at least one is
-    /// [marked as blocked](crate::mark_blocked). The others sleep, waiting for work that nobody is left to post.
+    /// Sets what is called in a deadlock: no worker of the pool is active (runs a job, or searches
+    /// for one), and at least one is [marked as blocked](crate::mark_blocked). The others sleep,
+    /// waiting for work that nobody is left to post.
     ///
-    /// A pool that is merely idle, or has just been built, is not dead: none of its workers is blocked. A pool without a
-    /// handler does not keep count, so it pays nothing.
+    /// A pool that is idle, or has just been built, is not deadlocked: none of its workers is
+    /// blocked. A pool without a handler does not count, and pays nothing.
     ///
-    /// The handler runs on the worker that was the last one active, before it sleeps or blocks, **with the pool's
-    /// count of workers locked**. That way what it is told is true until it returns: nobody can be woken or unblocked
-    /// behind its back. It is called each time that the pool comes to a stand: again, if somebody was woken in between and slept again.
+    /// The handler runs on the worker that was the last active one, before it sleeps or blocks,
+    /// **with the pool's count of workers locked**. So what it is told holds until it returns:
+    /// nobody can be woken or unblocked meanwhile. It is called each time the pool stops: again, if
+    /// somebody was woken in between and fell asleep again.
     ///
-    /// For the same reason it must not mark workers, nor wait for a pool, this one or another (`install`, `join`, `scope`, `broadcast`):
-    /// whom it waits for may need the lock. Nor may it give work to another pool that has a deadlock handler, which might be about to
-    /// do the same the other way round. It gets a panic that says so, instead of waiting for itself. Let it tell a thread outside the pool, and
-    /// let that one break the deadlock. What it may do is [`spawn`](crate::ThreadPool::spawn) into its own pool. The thread counts as no
-    /// worker meanwhile. A panic of the handler goes to the [panic handler](Self::panic_handler), which then runs under the same rules.
+    /// So it must not mark workers, and must not wait for any pool (`install`, `join`, `scope`,
+    /// `broadcast`): whoever it waits for may need the lock. It must not give work to another pool
+    /// that has a deadlock handler, either, as that one might be about to do the same in the other
+    /// direction. If it does, it panics instead of waiting for itself. It may
+    /// [`spawn`](crate::ThreadPool::spawn) into its own pool, and it may tell a thread outside the
+    /// pool, which can then break the deadlock. The thread does not count as a worker meanwhile. A
+    /// panic of the handler goes to the [panic handler](Self::panic_handler), to which the same
+    /// rules apply.
     ///
     /// **An alarm is a question, not a proof.** Marks that are dropped by the blocked worker
-    /// itself, marks round the locks of std, and help that comes from outside raise false alarms
+    /// itself, marks around the locks of std, and help that comes from outside raise false alarms
     /// even in correct programs, and workers that block without a mark keep true ones from coming:
-    /// see [what marks can and cannot do](crate::mark_blocked#what-marks-can-and-cannot-do). Have
-    /// the handler note what it is told, and let a thread outside look again after a while; do not
+    /// see [what marks can and cannot do](crate::mark_blocked#what-marks-can-and-cannot-do). Let
+    /// the handler note what it is told, and let a thread outside check again after a while; do not
     /// abort on the first alarm.
     ///
-    /// Only the workers of this pool are counted. If a thread outside, or a worker of another pool, is about to give this one work or to
-    /// unblock somebody, that does not keep the alarm from being raised. A thread that was [taken over](Self::use_current_thread) counts as
-    /// active whenever it does not sleep in drowse.
+    /// Only the workers of this pool are counted. A thread outside, or a worker of another pool,
+    /// that is about to give this pool work or to unblock somebody does not prevent the alarm. A
+    /// thread that was [taken over](Self::use_current_thread) counts as active whenever it does not
+    /// sleep in drowse.
     ///
     /// ```
     /// use std::sync::mpsc::channel;
@@ -123,16 +132,17 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets what a thread calls when it is about to run in the pool: each worker as it starts and whenever it was woken, and a
-    /// thread outside once workers have done for it what it waited for. The counterpart of
-    /// [`release_thread_handler`](Self::release_thread_handler). (A thread that was [taken over](Self::use_current_thread) runs already:
-    /// it calls this when it is woken, not as it starts.)
+    /// Sets what a thread calls when it is about to run in the pool: each worker as it starts and
+    /// whenever it is woken, and a thread outside when it stops waiting for workers. The
+    /// counterpart of [`release_thread_handler`](Self::release_thread_handler). (A thread that was
+    /// [taken over](Self::use_current_thread) is running already: it calls this when it is woken,
+    /// not as it starts.)
     ///
-    /// The thread counts as no worker meanwhile. The handler must not wait for this pool, which waits for it; its panics go to the
-    /// [panic handler](Self::panic_handler).
+    /// The thread does not count as a worker meanwhile. The handler must not wait for this pool,
+    /// which waits for it; its panics go to the [panic handler](Self::panic_handler).
     ///
-    /// It may block, and so limit how many threads of the process run at once, across pools and processes: a token of
-    /// `make`'s job server is taken here.
+    /// It may block, and so limit how many threads run at once, across pools and processes: for
+    /// instance by taking a token from `make`'s job server.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -156,9 +166,9 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets what a thread calls when it is about to block in the pool: each worker before it sleeps and as it ends, and a
-    /// thread outside that waits for workers, in `install`, `broadcast`, a scope. The
-    /// counterpart of [`acquire_thread_handler`](Self::acquire_thread_handler).
+    /// Sets what a thread calls when it is about to block in the pool: each worker before it sleeps
+    /// and as it ends, and a thread outside that waits for workers, in `install`, `broadcast`, a
+    /// scope. The counterpart of [`acquire_thread_handler`](Self::acquire_thread_handler).
     ///
     /// ```
     /// use std::sync::mpsc::channel;

@@ -23,7 +23,8 @@ pub(super) struct ScopeBase<'scope> {
 }
 
 impl<'scope> ScopeBase<'scope> {
-    /// A scope whose jobs run in `registry`, and whose end `owner` waits for (`None`: a thread that is no worker).
+    /// A scope whose jobs run in `registry`, and whose end `owner` waits for (`None`: a thread that
+    /// is not a worker).
     pub(super) fn new(owner: Option<&WorkerThread>, registry: Arc<Registry>) -> Self {
         Registry::assert_may_wait();
         Self {
@@ -38,8 +39,8 @@ impl<'scope> ScopeBase<'scope> {
     pub(super) fn job<S: AsBase<'scope>>(scope: &S, body: impl FnOnce(&S) + Send + 'scope) -> JobRef {
         scope.base().pending.increment();
         let scope = ScopePtr::new(scope);
-        // SAFETY: what the closure borrows lives for `'scope`, and so does the scope itself until `pending` has
-        // counted the job down: whoever opened the scope waits for that.
+        // SAFETY: what the closure borrows lives for `'scope`, and so does the scope itself until
+        // `pending` has counted the job down: whoever opened the scope waits for that.
         unsafe {
             HeapJob::new_ref(move || {
                 let scope = scope.get();
@@ -54,8 +55,8 @@ impl<'scope> ScopeBase<'scope> {
         body: impl Fn(&S, crate::BroadcastContext<'_>) + Send + Sync + 'scope,
     ) {
         let registry = &scope.base().registry;
-        // Each job holds a share of the body and lets go of it before it counts down. So the body, and what it borrows,
-        // is gone when the scope ends.
+        // Each job holds a share of the body and lets go of it before it counts down. So the body,
+        // and what it borrows, is gone when the scope ends.
         let body = Arc::new(body);
         let jobs = (0..registry.num_threads()).map(|_| {
             let body = Arc::clone(&body);
@@ -71,7 +72,8 @@ impl<'scope> ScopeBase<'scope> {
     ///
     /// The scope must be alive as the call begins. It may be gone when the call returns.
     unsafe fn run<S: AsBase<'scope>>(scope: *const S, body: impl FnOnce()) {
-        // SAFETY: the count that this job holds keeps the scope alive until the `set` below, which touches it last.
+        // SAFETY: the count that this job holds keeps the scope alive until the `set` below, which
+        // touches it last.
         unsafe {
             if let Err(payload) = unwind::halt_unwinding(body) {
                 (*scope).base().keep_panic(payload);
@@ -94,7 +96,8 @@ impl<'scope> ScopeBase<'scope> {
             CountLatch::set(&self.pending);
             self.pending.wait(owner, &self.registry);
         });
-        // ORDERING: relaxed; each job's panic was kept before it counted down, which the wait has acquired.
+        // ORDERING: relaxed; each job's panic was kept before it counted down, which the wait has
+        // acquired.
         let panic = self.panic.swap(ptr::null_mut(), Ordering::Relaxed);
         if panic.is_null() {
             return result.expect("a scope without a panic has a result");
@@ -114,8 +117,8 @@ impl<'scope> ScopeBase<'scope> {
             .compare_exchange(ptr::null_mut(), &mut **payload, Ordering::Relaxed, Ordering::Relaxed)
             .is_err()
         {
-            // A user's value, whose drop may panic in its turn. We may be in the middle of waiting for jobs that borrow from
-            // this very frame: nothing must unwind from here.
+            // A user's value, whose drop may panic too. We may be in the middle of waiting for jobs
+            // that borrow from this very frame: nothing must unwind from here.
             unwind::drop_quietly(ManuallyDrop::into_inner(payload));
         }
     }
@@ -128,7 +131,7 @@ impl<'scope> ScopeBase<'scope> {
     }
 
     fn is_whole(&self) -> bool {
-        // ORDERING: relaxed; for people to look at.
+        // ORDERING: relaxed; for Debug output only.
         self.panic.load(Ordering::Relaxed).is_null()
     }
 }
@@ -143,7 +146,7 @@ struct ScopePtr<S>(*const S);
 
 // SAFETY: a scope is `Sync`, and whoever carries the pointer keeps it alive.
 unsafe impl<S: Sync> Send for ScopePtr<S> {}
-// SAFETY: as above.
+// SAFETY: shared, it gives no more than a shared scope, which is `Sync`.
 unsafe impl<S: Sync> Sync for ScopePtr<S> {}
 
 impl<S> ScopePtr<S> {

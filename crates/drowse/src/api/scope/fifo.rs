@@ -1,20 +1,23 @@
-//! The scope for those who want their jobs begun in order.
+//! The scope that begins jobs in the order of their spawning.
 
 use super::base::{AsBase, ScopeBase};
 use crate::api::BroadcastContext;
-use crate::engine::{Registry, WorkerThread, in_worker};
+use crate::api::global::{in_worker, with_current_registry};
+use crate::engine::{Registry, WorkerThread};
 use crate::job::JobFifo;
 use drowse_sync::Arc;
 use std::fmt;
 
-/// As [`Scope`](crate::Scope), but begins the jobs that one worker spawns in the order of their spawning. See [`scope_fifo`].
+/// Like [`Scope`](crate::Scope), but the jobs that one worker spawns are begun in the order in
+/// which it spawned them. See [`scope_fifo`].
 pub struct ScopeFifo<'scope> {
     base: ScopeBase<'scope>,
-    /// One for each worker.
+    /// One per worker.
     fifos: Box<[JobFifo]>,
 }
 
-/// As [`scope()`](crate::scope()), but jobs that one worker spawns are begun in the order in which it spawned them.
+/// Like [`scope()`](crate::scope()), but the jobs that one worker spawns are begun in the order in
+/// which it spawned them.
 ///
 /// # Example
 ///
@@ -44,7 +47,8 @@ where
     })
 }
 
-/// As [`scope_fifo`], but `op` runs on the calling thread, as for [`in_place_scope`](crate::in_place_scope).
+/// Like [`scope_fifo`], but `op` runs on the calling thread. See
+/// [`in_place_scope`](crate::in_place_scope).
 ///
 /// # Example
 ///
@@ -61,17 +65,17 @@ pub fn in_place_scope_fifo<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&ScopeFifo<'scope>) -> R,
 {
-    Registry::with_current(|registry| in_place_scope_fifo_in(registry, op))
+    with_current_registry(|registry| in_place_scope_fifo_in(registry, op))
 }
 
 pub(in crate::api) fn in_place_scope_fifo_in<'scope, OP, R>(registry: &Arc<Registry>, op: OP) -> R
 where
     OP: FnOnce(&ScopeFifo<'scope>) -> R,
 {
-    // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
-    let owner = unsafe { WorkerThread::current().as_ref() };
-    let scope = ScopeFifo::new(owner, Arc::clone(registry));
-    scope.base.complete(owner, || op(&scope))
+    WorkerThread::with_current(|owner| {
+        let scope = ScopeFifo::new(owner, Arc::clone(registry));
+        scope.base.complete(owner, || op(&scope))
+    })
 }
 
 impl<'scope> ScopeFifo<'scope> {
@@ -80,7 +84,8 @@ impl<'scope> ScopeFifo<'scope> {
         Self { base: ScopeBase::new(owner, registry), fifos }
     }
 
-    /// Runs a closure some time before the scope ends, after those that the same worker spawned before have begun.
+    /// Runs a closure before the scope ends. It begins after those that the same worker spawned
+    /// before it.
     ///
     /// # Example
     ///
@@ -94,17 +99,17 @@ impl<'scope> ScopeFifo<'scope> {
         BODY: FnOnce(&ScopeFifo<'scope>) + Send + 'scope,
     {
         let job = ScopeBase::job(self, body);
-        // SAFETY: a new reference. The fifos are part of the
-        // scope, which waits for the job, and so for the reference that stands for it.
-        unsafe {
-            match self.base.registry.current_worker() {
-                Some(worker) => worker.push(self.fifos[worker.index()].push(job)),
-                None => self.base.registry.inject(job),
-            }
-        }
+        let registry = &self.base.registry;
+        registry.with_worker(|worker| match worker {
+            // SAFETY: a new reference. The fifos are part of the scope, which waits for the job,
+            // and so for the reference that stands for it.
+            Some(worker) => unsafe { worker.push(self.fifos[worker.index()].push(job)) },
+            // SAFETY: a new reference.
+            None => unsafe { registry.inject(job) },
+        });
     }
 
-    /// As [`Scope::spawn_broadcast`](crate::Scope::spawn_broadcast).
+    /// See [`Scope::spawn_broadcast`](crate::Scope::spawn_broadcast).
     ///
     /// # Example
     ///

@@ -2,24 +2,26 @@
 
 use super::base::{AsBase, ScopeBase};
 use crate::api::BroadcastContext;
-use crate::engine::{Registry, WorkerThread, in_worker};
+use crate::api::global::{in_worker, with_current_registry};
+use crate::engine::{Registry, WorkerThread};
 use drowse_sync::Arc;
 use std::fmt;
 
-/// Lets closures be spawned that may borrow what outlives the scope. See [`scope()`].
+/// Where closures are spawned that may borrow what outlives the scope. See [`scope()`].
 pub struct Scope<'scope> {
     base: ScopeBase<'scope>,
 }
 
-/// Opens a scope, calls `op` with it, and returns when `op` and everything spawned into the scope has ended.
+/// Opens a scope, calls `op` with it, and returns when `op` and everything spawned into the scope
+/// have ended.
 ///
-/// `op` may [spawn](Scope::spawn) any number of closures. They may borrow whatever outlives the scope, and may spawn more
-/// into it. They may run in parallel with `op` and with each other.
+/// `op` may [spawn](Scope::spawn) any number of closures. They may borrow whatever outlives the
+/// scope, and may spawn more into it. They may run in parallel with `op` and with each other.
 ///
-/// [`join`](crate::join) is cheaper, as it allocates nothing: use it where two halves are what you have.
+/// [`join`](crate::join) is cheaper, as it allocates nothing: use it for two closures.
 ///
-/// `op` runs on a worker: of the current pool, or, outside any, of the global one. If it must stay on
-/// the calling thread, use [`in_place_scope`].
+/// `op` runs on a worker: of the current pool, or, outside any, of the global one. If it must stay
+/// on the calling thread, use [`in_place_scope`].
 ///
 /// # Panics
 ///
@@ -57,7 +59,7 @@ where
     })
 }
 
-/// As [`scope()`], but `op` runs on the calling thread, so that it need not be `Send`.
+/// Like [`scope()`], but `op` runs on the calling thread, so it need not be `Send`.
 ///
 /// What it spawns runs in the current pool: that of the calling worker, else the global one.
 ///
@@ -79,17 +81,17 @@ pub fn in_place_scope<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&Scope<'scope>) -> R,
 {
-    Registry::with_current(|registry| in_place_scope_in(registry, op))
+    with_current_registry(|registry| in_place_scope_in(registry, op))
 }
 
 pub(in crate::api) fn in_place_scope_in<'scope, OP, R>(registry: &Arc<Registry>, op: OP) -> R
 where
     OP: FnOnce(&Scope<'scope>) -> R,
 {
-    // SAFETY: the pointer, if any, is this thread's own worker, which lives as long as it is set.
-    let owner = unsafe { WorkerThread::current().as_ref() };
-    let scope = Scope::new(owner, Arc::clone(registry));
-    scope.base.complete(owner, || op(&scope))
+    WorkerThread::with_current(|owner| {
+        let scope = Scope::new(owner, Arc::clone(registry));
+        scope.base.complete(owner, || op(&scope))
+    })
 }
 
 impl<'scope> Scope<'scope> {
@@ -97,9 +99,10 @@ impl<'scope> Scope<'scope> {
         Self { base: ScopeBase::new(owner, registry) }
     }
 
-    /// Runs a closure some time before the scope ends. The closure gets the scope, to spawn more into it.
+    /// Runs a closure before the scope ends. The closure gets the scope, to spawn more into it.
     ///
-    /// On a worker of the scope's pool it goes to the worker's own queue, where the newest job comes first.
+    /// On a worker of the scope's pool it goes to the worker's own queue, where the newest job
+    /// comes first.
     ///
     /// # Example
     ///
@@ -126,7 +129,7 @@ impl<'scope> Scope<'scope> {
         unsafe { self.base.registry.inject_or_push(job) };
     }
 
-    /// Runs a closure once on each worker of the scope's pool, some time before the scope ends.
+    /// Runs a closure once on each worker of the scope's pool, before the scope ends.
     ///
     /// # Example
     ///

@@ -1,4 +1,4 @@
-//! Any number of closures that borrow from here, and an end that waits for all of them.
+//! Any number of closures that may borrow, and a wait for all of them at the end.
 
 mod base;
 mod fifo;
