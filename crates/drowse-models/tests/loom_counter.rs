@@ -5,7 +5,7 @@ use drowse_models::{
     MakeSleep, Parcel, assert_nobody_counted, every_interleaving, for_protocols, jec, set_latch,
     with_preemptions,
 };
-use drowse_sleep::{LatchWord, Sleep, Surroundings};
+use drowse_sleep::{Host, LatchWord, Sleep};
 use drowse_sync::{Arc, Queue, thread};
 use std::cell::Cell;
 
@@ -57,7 +57,7 @@ struct Sleeper<'a> {
     slept: Cell<bool>,
 }
 
-impl Surroundings for Sleeper<'_> {
+impl Host for Sleeper<'_> {
     fn work_visible(&self) -> bool {
         false
     }

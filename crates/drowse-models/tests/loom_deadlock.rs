@@ -2,7 +2,7 @@
 #![cfg(drowse_loom)]
 
 use drowse_models::{MakeSleep, assert_nobody_counted, for_each_protocol, set_latch, with_preemptions};
-use drowse_sleep::{Deadlock, LatchWord, Sleep, Surroundings};
+use drowse_sleep::{Deadlock, Host, LatchWord, Sleep};
 use drowse_sync::atomic::{AtomicBool, Ordering};
 use drowse_sync::{Arc, Condvar, LightFences, Mutex, thread};
 use std::panic::Location;
@@ -23,7 +23,7 @@ impl Pool {
     }
 }
 
-impl Surroundings for Pool {
+impl Host for Pool {
     fn work_visible(&self) -> bool {
         false
     }
@@ -81,7 +81,7 @@ struct Halves {
     finished: Condvar,
 }
 
-impl Surroundings for Halves {
+impl Host for Halves {
     fn work_visible(&self) -> bool {
         self.job.load(Ordering::Relaxed)
     }

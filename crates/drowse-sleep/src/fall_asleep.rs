@@ -28,10 +28,11 @@ impl Idle {
     }
 }
 
-/// What a worker that falls asleep must know of its pool, and what the pool wants to know of it.
+/// The pool, as a worker's sleep sees it: what it must know of the pool, and what the pool wants to
+/// know of it.
 ///
 /// A closure that tells whether there is work will do where nobody wants to know anything.
-pub trait Surroundings {
+pub trait Host {
     /// Whether there is a job, in any queue, that this worker could run.
     fn work_visible(&self) -> bool;
 
@@ -46,7 +47,7 @@ pub trait Surroundings {
     fn deadlock(&self, _deadlock: &Deadlock) {}
 }
 
-impl<F: Fn() -> bool> Surroundings for F {
+impl<F: Fn() -> bool> Host for F {
     fn work_visible(&self) -> bool {
         self()
     }
@@ -89,7 +90,7 @@ impl Sleep {
     /// woken.
     ///
     /// `latch` is what the worker waits for.
-    pub fn no_work_found(&self, idle: &mut Idle, latch: &LatchWord, around: &dyn Surroundings) {
+    pub fn no_work_found(&self, idle: &mut Idle, latch: &LatchWord, host: &dyn Host) {
         let sleepy_at = self.policy.rounds_until_sleepy;
         if idle.rounds < sleepy_at {
             idle.rounds += 1;
@@ -113,7 +114,7 @@ impl Sleep {
             }
             idle.rounds += 1;
         } else if let Some(announcement) = idle.announcement.take() {
-            self.fall_asleep(idle, announcement, latch, around);
+            self.fall_asleep(idle, announcement, latch, host);
         }
     }
 
@@ -140,13 +141,7 @@ impl Sleep {
 
     /// Sleepy to asleep, until somebody wakes the worker; or back to idle.
     #[cold]
-    fn fall_asleep(
-        &self,
-        idle: &mut Idle,
-        announcement: Announcement,
-        latch: &LatchWord,
-        around: &dyn Surroundings,
-    ) {
+    fn fall_asleep(&self, idle: &mut Idle, announcement: Announcement, latch: &LatchWord, host: &dyn Host) {
         let (worker, told) = (idle.worker, self.rules.tells_latch);
         self.placement.settle(worker);
         omittable!("sleep/prepares-late", self.slots.prepare(worker));
@@ -157,14 +152,14 @@ impl Sleep {
             self.slots.leave(worker);
             return self.cancel(announcement);
         }
-        let news = || look!("sleep/latch-overlooked", latch.probe()) || around.work_visible();
+        let news = || look!("sleep/latch-overlooked", latch.probe()) || host.work_visible();
         if !self.commit(announcement, &news) {
             self.slots.leave(worker);
             idle.rounds = self.round_after_news();
         } else {
             faulty!("sleep/prepares-late", (), self.slots.prepare(worker));
-            if self.enter_slot(worker, around) {
-                self.park(idle, around);
+            if self.enter_slot(worker, host) {
+                self.park(idle, host);
             } else {
                 omittable!("sleep/no-uncount-when-stopped", self.uncount());
                 idle.rounds = self.round_after_news();
@@ -269,29 +264,29 @@ impl Sleep {
     }
 
     /// The last step before the worker parks. False if a waker was quicker.
-    fn enter_slot(&self, worker: usize, around: &dyn Surroundings) -> bool {
+    fn enter_slot(&self, worker: usize, host: &dyn Host) -> bool {
         match &self.detector {
             None => self.slots.enter(worker),
             Some(detector) => {
-                detector.fall_asleep(worker, || self.slots.enter(worker), &|dead| around.deadlock(dead))
+                detector.fall_asleep(worker, || self.slots.enter(worker), &|dead| host.deadlock(dead))
             }
         }
     }
 
     /// Blocks a worker that has entered its slot.
-    fn park(&self, idle: &mut Idle, around: &dyn Surroundings) {
+    fn park(&self, idle: &mut Idle, host: &dyn Host) {
         let meter = &self.meters[idle.worker];
         if idle.woken {
             meter.fruitless.add_mine(1);
         }
         self.observe(|observer| observer.asleep(idle.worker));
-        around.before_sleep();
+        host.before_sleep();
         let since = self.clock.elapsed();
         meter.park(since);
         self.slots.park(idle.worker);
         self.placement.arrive(idle.worker, meter);
         meter.unpark(since, self.clock.elapsed(), idle.in_a_job);
-        around.after_sleep();
+        host.after_sleep();
         self.observe(|observer| observer.awake(idle.worker));
         idle.woken = true;
         (idle.rounds, idle.watched) = (0, 0);

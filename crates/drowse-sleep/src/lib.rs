@@ -109,7 +109,7 @@
 //! up, asleep and [blocked](Sleep::mark_blocked), under a lock that is taken where workers sleep and
 //! wake. (*Up* means active or searching.) When the last worker that is up sleeps or blocks, and at
 //! least one is blocked, the one who comes to that is told of the [`Deadlock`]:
-//! [`Surroundings::deadlock`], or what it passed to [`Sleep::mark_blocked`]. A pool that is merely
+//! [`Host::deadlock`], or what it passed to [`Sleep::mark_blocked`]. A pool that is merely
 //! idle has nobody blocked, and is not dead.
 //!
 //! # Example
@@ -180,7 +180,7 @@ mod word;
 pub use choice::{SleepProtocol, UnknownProtocol};
 pub use counters::{Counters, Idleness, WakeSize};
 pub use deadlock::{BlockedWorker, Deadlock};
-pub use fall_asleep::{Idle, Surroundings};
+pub use fall_asleep::{Host, Idle};
 pub use heads::{Heads, MAX_WORKERS};
 pub use jec::Jec;
 pub use latch_word::LatchWord;

@@ -4,7 +4,7 @@ use super::worker::WorkerThread;
 use crate::TraceEvent;
 use crate::job::JobRef;
 use crate::unwind;
-use drowse_sleep::{Deadlock, LatchWord, Surroundings};
+use drowse_sleep::{Deadlock, Host, LatchWord};
 use drowse_sync::look;
 use std::ptr;
 
@@ -90,7 +90,7 @@ impl WorkerThread {
 }
 
 /// What the sleep protocol asks and tells a worker that falls asleep.
-impl Surroundings for WorkerThread {
+impl Host for WorkerThread {
     fn work_visible(&self) -> bool {
         self.registry.work_visible() || self.has_letter()
     }
