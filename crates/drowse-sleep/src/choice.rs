@@ -1,17 +1,22 @@
 //! The protocols by name.
 
-use crate::{Counters, Jec, Pause, Policy, Protocol, Sleepy};
+use crate::{Counters, Idleness, Jec, Pause, Policy, Protocol, Sleepy, WakeSize};
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
 /// Which protocol the workers of a pool sleep by.
 ///
+/// A name may be followed by options: see [`VARIANTS`](Self::VARIANTS).
+///
 /// ```
 /// use drowse_sleep::SleepProtocol;
 ///
 /// assert_eq!("sleepy".parse(), Ok(SleepProtocol::Sleepy));
 /// assert_eq!(SleepProtocol::default().to_string(), "counters");
+/// let in_blocks: SleepProtocol = "counters:blocks,queue".parse().unwrap();
+/// assert_eq!(in_blocks.name(), "counters:queue,blocks");
 /// let error = "snooze".parse::<SleepProtocol>().unwrap_err();
 /// assert!(error.to_string().contains("sleepy, counters, jec"));
 /// ```
@@ -26,15 +31,33 @@ pub enum SleepProtocol {
     /// The same with a jobs event counter, which keeps sleepy workers awake while work comes. See
     /// [`jec`](crate::jec).
     Jec,
+    /// `jec` with the rounds and the yields of the Blitz runtime: [`Policy::BLITZ`].
+    JecAsBlitz,
+    /// `jec` with a counter of every post: [`Jec::of_every_post`].
+    JecOfEveryPost,
 }
 
 impl SleepProtocol {
     /// Every protocol, as it comes without options.
-    pub const ALL: [Self; 3] = [
+    pub const ALL: [Self; 3] = [Self::Sleepy, Self::counters(Idleness::Counted, WakeSize::Needed), Self::Jec];
+
+    /// Every protocol, with and without options.
+    pub const VARIANTS: [Self; 10] = [
         Self::Sleepy,
-        Self::Counters(Counters { idleness: crate::Idleness::Counted, wake: crate::WakeSize::Needed }),
+        Self::counters(Idleness::Counted, WakeSize::Needed),
+        Self::counters(Idleness::LocalQueue, WakeSize::Needed),
+        Self::counters(Idleness::KeepOneMore, WakeSize::Needed),
+        Self::counters(Idleness::Counted, WakeSize::PowerOfTwo),
+        Self::counters(Idleness::LocalQueue, WakeSize::PowerOfTwo),
+        Self::counters(Idleness::KeepOneMore, WakeSize::PowerOfTwo),
         Self::Jec,
+        Self::JecAsBlitz,
+        Self::JecOfEveryPost,
     ];
+
+    const fn counters(idleness: Idleness, wake: WakeSize) -> Self {
+        Self::Counters(Counters { idleness, wake })
+    }
 
     /// How patient workers are that sleep by this protocol, unless they are told.
     ///
@@ -50,16 +73,19 @@ impl SleepProtocol {
             // turn: those who keep their processors meanwhile keep it from the one whose turn it
             // is.
             Self::Sleepy if !cfg!(drowse_shuttle) => Policy { pause: Pause::Yield, ..Policy::default() },
+            Self::JecAsBlitz if !cfg!(drowse_shuttle) => Policy::BLITZ,
             _ => Policy::default(),
         }
     }
 
-    /// The name that it is chosen by.
+    /// The name that it is chosen by, with its options.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sleepy => "sleepy",
-            Self::Counters(_) => "counters",
+            Self::Counters(options) => options.name(),
             Self::Jec => "jec",
+            Self::JecAsBlitz => "jec:blitz",
+            Self::JecOfEveryPost => "jec:every",
         }
     }
 
@@ -68,6 +94,8 @@ impl SleepProtocol {
             Self::Sleepy => Box::new(Sleepy),
             Self::Counters(options) => Box::new(options),
             Self::Jec => Box::new(Jec::new()),
+            Self::JecAsBlitz => Box::new(Jec::new().named("jec:blitz")),
+            Self::JecOfEveryPost => Box::new(Jec::of_every_post()),
         }
     }
 }
@@ -89,8 +117,17 @@ impl FromStr for SleepProtocol {
     type Err = UnknownProtocol;
 
     fn from_str(name: &str) -> Result<Self, UnknownProtocol> {
-        let chosen = Self::ALL.into_iter().find(|protocol| protocol.name() == name.trim());
+        let wanted = parts(name.trim());
+        let chosen = Self::VARIANTS.into_iter().find(|protocol| parts(protocol.name()) == wanted);
         chosen.ok_or_else(|| UnknownProtocol(name.to_owned()))
+    }
+}
+
+/// A name, and its options in whatever order.
+fn parts(name: &str) -> (&str, BTreeSet<&str>) {
+    match name.split_once(':') {
+        None => (name, BTreeSet::new()),
+        Some((name, options)) => (name.trim(), options.split(',').map(str::trim).collect()),
     }
 }
 
@@ -100,8 +137,10 @@ pub struct UnknownProtocol(String);
 
 impl fmt::Display for UnknownProtocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = SleepProtocol::ALL.map(SleepProtocol::name);
-        write!(f, "{:?} is no sleep protocol; there are {}", self.0, names.join(", "))
+        let (with, without): (Vec<_>, Vec<_>) =
+            SleepProtocol::VARIANTS.map(SleepProtocol::name).into_iter().partition(|n| n.contains(':'));
+        let (with, without) = (with.join(", "), without.join(", "));
+        write!(f, "{:?} is no sleep protocol; there are {without}, and with options {with}", self.0)
     }
 }
 
@@ -113,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_protocol_is_called_what_it_calls_itself() {
-        for protocol in SleepProtocol::ALL {
+        for protocol in SleepProtocol::VARIANTS {
             assert_eq!(protocol.build().rules().name, protocol.name());
             assert_eq!(protocol.name().parse(), Ok(protocol));
         }

@@ -222,7 +222,7 @@ fn every_post() -> impl Iterator<Item = Posted> {
 
 #[test]
 fn counters_in_every_state() {
-    for idleness in [Idleness::Counted, Idleness::LocalQueue] {
+    for idleness in [Idleness::Counted, Idleness::LocalQueue, Idleness::KeepOneMore] {
         for wake in [WakeSize::Needed, WakeSize::PowerOfTwo] {
             let states = Explorer::explore(&Counters { idleness, wake }, false);
             assert!(states.len() > 100, "{}", states.len());
@@ -232,8 +232,10 @@ fn counters_in_every_state() {
 
 #[test]
 fn jec_in_every_state() {
-    let states = Explorer::explore(&Jec::new(), true);
-    assert!(states.len() > 1_000, "{}", states.len());
+    for jec in [Jec::new(), Jec::of_every_post()] {
+        let states = Explorer::explore(&jec, true);
+        assert!(states.len() > 1_000, "{}", states.len());
+    }
 }
 
 #[test]

@@ -81,6 +81,10 @@ conform! {
     counters_in_blocks: Subject::new(counters(Idleness::Counted, WakeSize::PowerOfTwo));
     counters_by_queue: Subject::new(counters(Idleness::LocalQueue, WakeSize::Needed));
     counters_by_queue_in_blocks: Subject::new(counters(Idleness::LocalQueue, WakeSize::PowerOfTwo));
+    counters_with_one_more: Subject::new(counters(Idleness::KeepOneMore, WakeSize::Needed));
+    counters_with_one_more_in_blocks:
+        Subject::new(counters(Idleness::KeepOneMore, WakeSize::PowerOfTwo));
     jec: Subject::new(SleepProtocol::Jec);
-    jec_as_blitz: Subject::new(SleepProtocol::Jec).with(SleepPolicy::BLITZ);
+    jec_as_blitz: Subject::new(SleepProtocol::JecAsBlitz).with(SleepPolicy::BLITZ);
+    jec_of_every_post: Subject::new(SleepProtocol::JecOfEveryPost);
 }

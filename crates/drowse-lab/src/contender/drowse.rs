@@ -24,6 +24,12 @@ pub fn is_the_default_by_name(contender: &str) -> bool {
     contender.strip_prefix("drowse-") == Some(SleepProtocol::default().name())
 }
 
+/// The protocol of pools that do not choose: what `DROWSE_SLEEP` says, else the default.
+fn by_environment() -> SleepProtocol {
+    let chosen = std::env::var("DROWSE_SLEEP").ok();
+    chosen.and_then(|name| name.to_ascii_lowercase().parse().ok()).unwrap_or_default()
+}
+
 fn on(protocol: SleepProtocol) -> ThreadPoolBuilder {
     ThreadPoolBuilder::new().sleep_protocol(protocol)
 }
@@ -41,7 +47,7 @@ macro_rules! drowse_with {
 
             fn about() -> String {
                 match $text {
-                    "drowse" => format!("{}, {}", Self::ABOUT, SleepProtocol::default()),
+                    "drowse" => format!("{}, {}", Self::ABOUT, by_environment()),
                     name if is_the_default_by_name(name) => format!("{}: the default, as drowse", Self::ABOUT),
                     _ => Self::ABOUT.to_owned(),
                 }
@@ -64,11 +70,11 @@ macro_rules! drowse_with {
 }
 
 drowse_with!(
-    /// On the default protocol, whichever that is.
+    /// On the default protocol, whichever that is, or what `DROWSE_SLEEP` says.
     Drowse,
     "drowse",
     "drowse on its default sleep protocol",
-    on(SleepProtocol::default())
+    ThreadPoolBuilder::new()
 );
 drowse_with!(
     /// On the default protocol, with workers that the system places as it likes.

@@ -27,6 +27,8 @@ pub enum Idleness {
     /// By its own queue, if a worker posts: enough if the queue was empty, for somebody must have
     /// emptied it. (Never if nobody at all searches.) From outside: by the count.
     LocalQueue,
+    /// By the count of those who search, and one more: enough if one is left when each job is taken.
+    KeepOneMore,
 }
 
 /// How many sleepers a post wakes when it wakes any.
@@ -43,12 +45,28 @@ pub enum WakeSize {
 impl Counters {
     /// For how many jobs somebody must be woken.
     fn unattended(self, posted: &Posted, heads: Heads) -> usize {
-        let judged_by_queue =
-            self.idleness == Idleness::LocalQueue && posted.by_worker && heads.searching() > 0;
-        match judged_by_queue {
-            true if posted.queue_was_empty => 0,
-            true => posted.jobs,
-            false => posted.jobs.saturating_sub(heads.searching()),
+        match self.idleness {
+            Idleness::LocalQueue if posted.by_worker && heads.searching() > 0 => {
+                if posted.queue_was_empty {
+                    0
+                } else {
+                    posted.jobs
+                }
+            }
+            Idleness::Counted | Idleness::LocalQueue => posted.jobs.saturating_sub(heads.searching()),
+            Idleness::KeepOneMore => (posted.jobs.saturating_add(1)).saturating_sub(heads.searching()),
+        }
+    }
+
+    /// The name that it is chosen by.
+    pub(crate) fn name(self) -> &'static str {
+        match (self.idleness, self.wake) {
+            (Idleness::Counted, WakeSize::Needed) => "counters",
+            (Idleness::LocalQueue, WakeSize::Needed) => "counters:queue",
+            (Idleness::KeepOneMore, WakeSize::Needed) => "counters:more",
+            (Idleness::Counted, WakeSize::PowerOfTwo) => "counters:blocks",
+            (Idleness::LocalQueue, WakeSize::PowerOfTwo) => "counters:queue,blocks",
+            (Idleness::KeepOneMore, WakeSize::PowerOfTwo) => "counters:more,blocks",
         }
     }
 
@@ -67,7 +85,7 @@ impl Counters {
 
 impl Protocol for Counters {
     fn rules(&self) -> Rules {
-        Rules::named("counters")
+        Rules::named(self.name())
     }
 
     fn post(&self, word: u64, posted: &Posted) -> (u64, Wake) {

@@ -6,7 +6,10 @@ use crate::{Announcement, Heads, Posted, Protocol, Rules, Wake};
 /// The jobs event counter. See the [module](self) for how it works and why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Jec {
+    name: &'static str,
     counter_bits: u32,
+    /// A post counts even if the counter is odd already.
+    counts_every_post: bool,
 }
 
 /// The widest counter that there is room for.
@@ -18,14 +21,26 @@ const SLEEPY: u64 = 1 << FREE.start;
 impl Jec {
     /// The protocol, with a counter of 32 bits.
     pub fn new() -> Self {
-        Self { counter_bits: MAX_BITS }
+        Self { name: "jec", counter_bits: MAX_BITS, counts_every_post: false }
     }
 
     /// With a counter that wraps sooner, which only models have a reason to want: of 1 to 32 bits.
     #[must_use]
     pub fn with_counter_bits(bits: u32) -> Self {
         assert!((1..=MAX_BITS).contains(&bits), "a jobs event counter has 1 to {MAX_BITS} bits, not {bits}");
-        Self { counter_bits: bits }
+        Self { counter_bits: bits, ..Self::new() }
+    }
+
+    /// With a counter that every post moves on that finds somebody sleepy or asleep, and not only the
+    /// first one after a worker got sleepy. More writes to the word; nothing is gained but a count.
+    #[must_use]
+    pub fn of_every_post() -> Self {
+        Self { name: "jec:every", counts_every_post: true, ..Self::new() }
+    }
+
+    /// The same under another name, for a variant that differs in what is not the table's.
+    pub(crate) fn named(self, name: &'static str) -> Self {
+        Self { name, ..self }
     }
 
     /// The counter, less one, where it is in the word.
@@ -56,7 +71,7 @@ impl Default for Jec {
 
 impl Protocol for Jec {
     fn rules(&self) -> Rules {
-        Rules::named("jec")
+        Rules::named(self.name)
     }
 
     /// Makes the counter even, and remembers it.
@@ -71,7 +86,11 @@ impl Protocol for Jec {
 
     /// Makes the counter odd; wakes as many as it takes beyond those who search.
     fn post(&self, word: u64, posted: &Posted) -> (u64, Wake) {
-        let word = if Self::is_sleepy(word) { self.next_event(word) } else { word };
+        let word = match Self::is_sleepy(word) {
+            true => self.next_event(word),
+            false if self.counts_every_post => self.next_event(self.next_event(word)),
+            false => word,
+        };
         let heads = Heads::of(word);
         let wanted = if posted.queue_was_empty {
             // Those who search will find the jobs; wake for what is left.
