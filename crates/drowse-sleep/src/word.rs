@@ -112,7 +112,6 @@ impl Event {
             Self::Alert => "word/alert-relaxed",
         }
     }
-    #[cfg(any(drowse_loom, drowse_shuttle))]
     const fn overwrites(self) -> &'static str {
         match self {
             Self::StartLooking => "word/start-overwrites",

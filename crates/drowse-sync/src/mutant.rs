@@ -110,6 +110,7 @@ macro_rules! faulty {
         }
         #[cfg(not(any(drowse_loom, drowse_shuttle)))]
         {
+            let _ = $name;
             $right
         }
     }};

@@ -27,7 +27,6 @@ pub(crate) trait LatchOwner {
     type Pool: Deref<Target = Registry>;
 
     /// The fault of fetching the owner from a latch that is set already.
-    #[allow(dead_code)] // normal builds ignore it
     const FETCH_LATE: &'static str;
     /// The fault of not waking the owner.
     const NO_WAKE: &'static str;
