@@ -27,7 +27,7 @@
 //! | test file | shows |
 //! |---|---|
 //! | `shuttle_pool` | every job runs once, everyone who waits is woken, every worker ends |
-//! | `shuttle_deadlock` | the deadlock handler is called when every worker is stuck, and only then |
+//! | `shuttle_deadlock` | the deadlock handler is called when every worker is stuck |
 //!
 //! This library is what the models share.
 

@@ -3,8 +3,8 @@
 //! A pool without work should cost nothing, and new work should start at once. Between the two lies
 //! a race: a worker looks everywhere, finds nothing and goes to sleep, while another thread
 //! publishes a job and finds nobody asleep to wake. This crate is about losing neither the job nor
-//! the nap. It knows no jobs and no pools; it can be read on its own, from here on, like the chapter
-//! of a book.
+//! the nap. It knows no jobs and no pools; it can be read on its own, from here on, like the
+//! chapter of a book.
 //!
 //! # The states of a worker
 //!
@@ -24,16 +24,16 @@
 //! # The race
 //!
 //! Why is sleepy not the same as idle? Because searching is not one step. Worker W looks at the
-//! queue of worker P and finds it empty; P pushes a job there, and sees that nobody sleeps, so there
-//! is nobody to wake; W looks at the other queues, finds nothing, and sleeps. The job is there, the
-//! worker is there, and they do not meet.
+//! queue of worker P and finds it empty; P pushes a job there, and sees that nobody sleeps, so
+//! there is nobody to wake; W looks at the other queues, finds nothing, and sleeps. The job is
+//! there, the worker is there, and they do not meet.
 //!
 //! The remedy is the same in every protocol here: **announce, look again, sleep.** W first says in
 //! public that it is about to sleep. Then it looks again. P first publishes its job, then looks
-//! whether anybody said so. Whichever of the two comes second sees the other: either W finds the job
-//! when it looks again, or P finds W's announcement, and then holds W back or wakes it. (What counts
-//! as the announcement is whatever the post reads. In `sleepy` that is who is sleepy; in the other
-//! two, that W is counted as sleeping, so there the last look comes after the counting.)
+//! whether anybody said so. Whichever of the two comes second sees the other: either W finds the
+//! job when it looks again, or P finds W's announcement, and then holds W back or wakes it. (What
+//! counts as the announcement is whatever the post reads. In `sleepy` that is who is sleepy; in the
+//! other two, that W is counted as sleeping, so there the last look comes after the counting.)
 //!
 //! *"Comes second"* is not free. Each side writes one thing and then reads the other, and a
 //! processor may let the read overtake the write, on both sides at once: then neither sees the
@@ -55,9 +55,9 @@
 //! # The slots: how one thread wakes another
 //!
 //! Each worker has a slot: a word to park on. *Awake, prepared, parked*: the worker moves it to the
-//! right, a waker moves it back to *awake* with one compare-and-swap. Whoever succeeds has *claimed*
-//! the sleeper, and unparks it; so nobody is woken twice, no lock is held round a wake-up, and a
-//! worker that is claimed while it is still *prepared* does not sleep at all.
+//! right, a waker moves it back to *awake* with one compare-and-swap. Whoever succeeds has
+//! *claimed* the sleeper, and unparks it; so nobody is woken twice, no lock is held round a
+//! wake-up, and a worker that is claimed while it is still *prepared* does not sleep at all.
 //!
 //! # Protocols decide, `Sleep` acts
 //!
@@ -87,8 +87,8 @@
 //! They are a line: each was the answer to what hurt with the one before. `sleepy` wakes everybody
 //! for anything, which burns CPU time when work is sparse. `counters` wakes only whom it must, but
 //! lets a worker fall asleep in the middle of a stream of small jobs, to be woken a microsecond
-//! later. `jec` lets a post tell sleepy workers, with one bit, that it is not the time; but it wakes
-//! a worker for each job of a backlog, which is too many on wide pools. So `counters` is the
+//! later. `jec` lets a post tell sleepy workers, with one bit, that it is not the time; but it
+//! wakes a worker for each job of a backlog, which is too many on wide pools. So `counters` is the
 //! default. Read them in this order; `docs/sources.md` compares them with the texts they come from.
 //!
 //! [`SleepProtocol`] chooses one, [`Policy`] says how patient workers are. A worker that searches
@@ -98,19 +98,19 @@
 //! # What can be seen
 //!
 //! [`SleepMetrics`] tells how often each worker slept and for how long, how often it was woken and
-//! for which [`Reason`], and how often for nothing. Counting is off the hot path: it happens where a
-//! thread parks or is woken. An [`Observer`] is told of each step as it happens.
+//! for which [`Reason`], and how often for nothing. Counting is off the hot path: it happens where
+//! a thread parks or is woken. An [`Observer`] is told of each step as it happens.
 //!
 //! # When nobody is left
 //!
 //! A worker that blocks in the user's code, on a channel say, is neither active nor asleep, and no
-//! protocol knows of it. If all others sleep, waiting for work that only the blocked one could post,
-//! nothing will ever move again. With [`Sleep::with_deadlock_detection`] a census is kept of who is
-//! up, asleep and [blocked](Sleep::mark_blocked), under a lock that is taken where workers sleep and
-//! wake. (*Up* means active or searching.) When the last worker that is up sleeps or blocks, and at
-//! least one is blocked, the one who comes to that is told of the [`Deadlock`]:
-//! [`Host::deadlock`], or what it passed to [`Sleep::mark_blocked`]. A pool that is merely
-//! idle has nobody blocked, and is not dead.
+//! protocol knows of it. If all others sleep, waiting for work that only the blocked one could
+//! post, nothing will ever move again. With [`Sleep::with_deadlock_detection`] a census is kept of
+//! who is up, asleep and [blocked](Sleep::mark_blocked), under a lock that is taken where workers
+//! sleep and wake. (*Up* means active or searching.) When the last worker that is up sleeps or
+//! blocks, and at least one is blocked, the one who comes to that is told of the [`Deadlock`]:
+//! [`Host::deadlock`], or what it passed to [`Sleep::mark_blocked`]. A pool that is merely idle has
+//! nobody blocked, and is not dead.
 //!
 //! # Example
 //!

@@ -27,7 +27,8 @@ pub enum Idleness {
     /// By its own queue, if a worker posts: enough if the queue was empty, for somebody must have
     /// emptied it. (Never if nobody at all searches.) From outside: by the count.
     LocalQueue,
-    /// By the count of those who search, and one more: enough if one is left when each job is taken.
+    /// By the count of those who search, and one more: enough if one is left when each job is
+    /// taken.
     KeepOneMore,
 }
 

@@ -31,8 +31,9 @@ impl Jec {
         Self { counter_bits: bits, ..Self::new() }
     }
 
-    /// With a counter that every post moves on that finds somebody sleepy or asleep, and not only the
-    /// first one after a worker got sleepy. More writes to the word; nothing is gained but a count.
+    /// With a counter that every post moves on that finds somebody sleepy or asleep, and not only
+    /// the first one after a worker got sleepy. More writes to the word; nothing is gained but a
+    /// count.
     #[must_use]
     pub fn of_every_post() -> Self {
         Self { name: "jec:every", counts_every_post: true, ..Self::new() }
