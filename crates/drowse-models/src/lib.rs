@@ -1,5 +1,5 @@
 //! Models of drowse's lock-free parts, and of the whole pool. Each has at least one mutant that it must catch: see
-//! `xtask/src/mutants/table`, and `cargo xtask mutants`.
+//! `mutants.txt`, and `cargo xtask mutants`.
 //!
 //! Under loom, which knows weak memory and tries every interleaving of two or three threads (of three, those with few
 //! preemptions; each model says which):

@@ -17,24 +17,28 @@ use verdict::Verdict;
 
 /// A model that some mutants are tried on, and what it does without any of them.
 #[derive(Debug)]
-struct Baseline {
+struct Baseline<'a> {
     /// One of the mutants, for the model's name.
-    mutant: &'static Mutant,
+    mutant: &'a Mutant,
     /// The model and how long it takes to pass, or why it does not.
     result: Result<(Subject, Duration), Verdict>,
 }
 
 /// What became of one mutant.
 #[derive(Debug)]
-struct Row {
-    mutant: &'static Mutant,
+struct Row<'a> {
+    mutant: &'a Mutant,
     verdict: Verdict,
     took: Duration,
 }
 
 /// Tries all mutants that the user's filter lets pass.
 pub(crate) fn run(context: &Context) -> Outcome {
-    let wanted: Vec<&'static Mutant> = table::all().filter(|mutant| context.wants(mutant.name)).collect();
+    let mutants = match table::all() {
+        Ok(mutants) => mutants,
+        Err(why) => return Outcome::failed(why),
+    };
+    let wanted: Vec<&Mutant> = mutants.iter().filter(|mutant| context.wants(mutant.name)).collect();
     if wanted.is_empty() {
         return Outcome::wrong_call("no mutant has that in its name");
     }
@@ -57,8 +61,8 @@ pub(crate) fn run(context: &Context) -> Outcome {
 }
 
 /// For each model the first of these mutants that is tried on it.
-fn one_of_each_model(mutants: &[&'static Mutant]) -> Vec<&'static Mutant> {
-    let mut firsts: Vec<&'static Mutant> = Vec::new();
+fn one_of_each_model<'a>(mutants: &[&'a Mutant]) -> Vec<&'a Mutant> {
+    let mut firsts: Vec<&Mutant> = Vec::new();
     for mutant in mutants {
         if !firsts.iter().any(|first| first.model_name() == mutant.model_name()) {
             firsts.push(mutant);
@@ -68,7 +72,7 @@ fn one_of_each_model(mutants: &[&'static Mutant]) -> Vec<&'static Mutant> {
 }
 
 /// Tries a mutant on its model, which must have passed.
-fn run_mutant(context: &Context, mutant: &'static Mutant, baselines: &[Baseline]) -> Row {
+fn run_mutant<'a>(context: &Context, mutant: &'a Mutant, baselines: &[Baseline<'_>]) -> Row<'a> {
     let verdict_and_time = || {
         let base = baselines
             .iter()
@@ -82,7 +86,7 @@ fn run_mutant(context: &Context, mutant: &'static Mutant, baselines: &[Baseline]
 }
 
 /// The table and the count.
-fn sum_up(rows: &[Row]) -> Outcome {
+fn sum_up(rows: &[Row<'_>]) -> Outcome {
     let mut report = table_of(rows);
     let of_kind = |kind: fn(&Verdict) -> bool| rows.iter().filter(move |row| kind(&row.verdict));
     let survivors = of_kind(|verdict| *verdict == Verdict::Survived);
@@ -118,7 +122,7 @@ fn sum_up(rows: &[Row]) -> Outcome {
 }
 
 /// One aligned line a mutant.
-fn table_of(rows: &[Row]) -> Vec<String> {
+fn table_of(rows: &[Row<'_>]) -> Vec<String> {
     /// Longer accounts of a failure are cut.
     const HOW_WIDTH: usize = 60;
     let mut cells = vec![["mutant", "model", "how", "time"].map(String::from)];
@@ -151,7 +155,7 @@ mod tests {
     static NO_FENCE: Mutant = mutant("no-fence", "wakes");
     static NO_RECHECK: Mutant = mutant("no-recheck-at-all", "sleeps");
 
-    fn row(mutant: &'static Mutant, verdict: Verdict) -> Row {
+    fn row(mutant: &'static Mutant, verdict: Verdict) -> Row<'static> {
         Row { mutant, verdict, took: Duration::from_millis(1500) }
     }
 
