@@ -94,7 +94,7 @@ impl Parts {
                 format!("FAILED: {why}")
             }
         };
-        self.report.push(format!("  {name}  {line}"));
+        self.report.push(format!("  {name}  {}", line.trim_end()));
         result.ok()
     }
 
