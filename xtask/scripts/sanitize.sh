@@ -7,7 +7,7 @@ triple=x86_64-unknown-linux-gnu
 export RUSTUP_AUTO_INSTALL=0
 unset CARGO
 
-# Runs the tests: run_tests SANITIZER CARGO [OPTION...]
+# Runs the tests: run_tests SANITIZER CARGO... With the options in $options, if any.
 run_tests() {
     # cargo ignores the second variable where the first is set.
     if [ -n "${CARGO_ENCODED_RUSTFLAGS:-}" ]; then
@@ -24,5 +24,5 @@ run_tests() {
         set -- "$@" test --no-fail-fast
     fi
     "$@" --package drowse --package drowse-sleep --package drowse-sync --target $triple \
-        --lib --bins --tests --examples
+        --lib --bins --tests --examples ${options:-}
 }

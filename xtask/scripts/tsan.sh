@@ -23,4 +23,5 @@ fi
 export TSAN_OPTIONS="suppressions=\"$PWD/xtask/scripts/tsan.supp\":history_size=4:atexit_sleep_ms=0:${TSAN_OPTIONS:-}"
 export RUST_BACKTRACE=0
 export CARGO_TARGET_DIR="$CARGO_TARGET_DIR/tsan"
-run_tests thread cargo $toolchain -Zbuild-std
+options=-Zbuild-std
+run_tests thread cargo $toolchain

@@ -102,11 +102,12 @@ mod tests {
     fn the_table_lists_the_faults_of_the_code_and_no_others() {
         let mutants = all().unwrap();
         let code = literals(["drowse/src", "drowse-sleep/src", "drowse-sync/src"]);
+        let is_word =
+            |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
         for literal in &code {
             let Some((subject, fault)) = literal.split_once('/') else { continue };
-            let is_name = fault.chars().all(|c| c.is_ascii_lowercase() || c == '-');
-            let is_subject = |mutant: &Mutant| mutant.name.split('/').next() == Some(subject);
-            if is_name && mutants.iter().any(is_subject) {
+            // The documentation has examples of its own.
+            if is_word(subject) && is_word(fault) && subject != "example" {
                 assert!(mutants.iter().any(|mutant| mutant.name == literal), "not listed: {literal}");
             }
         }
