@@ -46,7 +46,7 @@ END
 write "$upstream/original/src/lib.rs" </dev/null
 
 rm -f "$upstream/offline"
-if ! (cd "$upstream/original" && timeout 180 "$CARGO" fetch); then
+if ! (cd "$upstream/original" && "$CARGO" fetch); then
     export CARGO_NET_OFFLINE=true
     if ! (cd "$upstream/original" && "$CARGO" fetch); then
         echo "rayon's published sources are not to be had: they need cargo's registry"

@@ -1,4 +1,4 @@
-//! The steps that are little more than a call of cargo or of a script.
+//! The steps that are little more than a call of cargo.
 
 use std::fmt;
 use std::path::PathBuf;
