@@ -58,12 +58,13 @@ printing() {
     found 'a library that prints' -e '\be?print(ln)?!' --and --not -e '^ *//' -- $libraries shim/rayon-core/src
 }
 
-# Every memory ordering is argued for, but for those of tests, which come last in a file.
+# Every memory ordering is argued for, but for those of tests.
 orderings() {
     for place in $libraries; do files "$place/*.rs"; done | grep -v '/tests\.rs$' | xargs awk -v reach=$reach '
         FNR == 1 { argued = -reach - 1; in_tests = 0 }
         /^mod .*\{$/ && attribute ~ /cfg\(.*test/ { in_tests = 1 }
         /\/[\/*].*ORDERING:/ { argued = FNR }
+        /^}/ { in_tests = 0 }
         { attribute = $0 }
         !in_tests {
             sub(/\/\/.*/, " ")
