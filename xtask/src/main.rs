@@ -1,43 +1,193 @@
 //! Everything that is run around drowse's code: `cargo xtask <command>`.
 //!
-//! It assumes a stable Rust toolchain and nothing else. A tool that is missing is replaced or skipped, and one line
-//! says how to get it.
+//! It assumes a stable Rust toolchain and nothing else. A tool that is missing is replaced or
+//! skipped, and one line says how to get it.
 
-mod browser;
-mod cli;
 mod context;
-mod json;
 mod models;
 mod mutants;
 mod outcome;
-mod pool;
 mod process;
-mod run;
-mod sanitize;
-mod step;
+mod spin;
 mod steps;
-mod tidy;
 mod tools;
 mod upstream;
-mod workspace;
 
-use std::env;
 use std::process::ExitCode;
+use std::time::Instant;
 
-use cli::Request;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+
+use Run::{Code, Script};
+use context::Context;
+use outcome::{Entry, Outcome, Status, seconds, summary};
+
+/// One thing that can be checked, alone or as a part of `test`.
+struct Step {
+    /// Its name on the command line and in reports.
+    name: &'static str,
+    run: Run,
+    /// What may follow the name.
+    args: &'static [fn() -> Arg],
+    /// What the help says about it.
+    about: &'static str,
+}
+
+/// How a step is done.
+enum Run {
+    /// By a function, whose error is an outcome that came early.
+    Code(fn(&Context) -> Result<Outcome, Outcome>),
+    /// By the script of this name.
+    Script,
+}
+
+const fn step(name: &'static str, run: Run, args: &'static [fn() -> Arg], about: &'static str) -> Step {
+    Step { name, run, args, about }
+}
+
+/// The steps of `test`, in order: those that need no more than a stable toolchain, or say what else
+/// they need.
+const OF_TEST: [Step; 16] = [
+    step("fmt", Code(steps::fmt), &[], "the code is formatted (rustfmt)"),
+    step("clippy", Code(steps::clippy), &[], "no lint fires, in the models under each checker either"),
+    step("tidy", Script, &[], "the house rules that clippy does not know"),
+    step("docs", Code(steps::docs), &[], "rustdoc has nothing to complain about"),
+    step("tests", Code(steps::tests), &[], "unit and integration tests (nextest, or cargo test)"),
+    step("doctests", Code(steps::doctests), &[], "the examples in the documentation"),
+    step("examples", Code(steps::examples), &[], "the example programs end well, and one on the shim"),
+    step("package", Script, &[], "the crates for users build from what would be published"),
+    step("browser", Script, &[], "the lab's pages work in Chromium; needs its driver and python3"),
+    step("highlander", Script, &[], "a program with both rayon-core and the shim does not resolve"),
+    step("locks", Script, &[], "a program with an old lock file gets the shim by one cargo update"),
+    step("upstream", Code(upstream::run), &[filter, full], "rayon's tests on the shim, and the reverse"),
+    step("loom", Code(models::loom), &[filter], "the models under loom (LOOM_MAX_PREEMPTIONS, or 3)"),
+    step("shuttle", Code(models::shuttle), &[filter], "the models under shuttle (SHUTTLE_RANDOM_SEED, or 4)"),
+    step("spin", Code(spin::run), &[filter], "the Promela models, every state; needs spin and gcc"),
+    step("mutants", Code(mutants::run), &[filter], "every listed mutant is caught by its model"),
+];
+
+/// The steps that need a toolchain of their own.
+const APART: [Step; 2] = [
+    step("asan", Script, &[], "the tests under AddressSanitizer; needs a nightly; not in `test`"),
+    step("tsan", Script, &[install], "the tests under ThreadSanitizer; needs std's sources; not in `test`"),
+];
+
+fn filter() -> Arg {
+    Arg::new("filter").help("only what has this in its name")
+}
+
+fn full() -> Arg {
+    flag("full").help("what takes long as well")
+}
+
+fn install() -> Arg {
+    flag("install").help("fetch Debian's packages, and unpack them under target/")
+}
+
+fn flag(name: &'static str) -> Arg {
+    Arg::new(name).long(name).action(ArgAction::SetTrue)
+}
+
+const NOTES: &str = "\
+A filter is a part of a name: of a model or its test binary, of a mutant, or of a sleep protocol.
+upstream runs the quick part of rayon's tests, all but octillion and the doctests, on each sleep
+protocol, and the doctests on the default one; there --full adds octillion. With a filter it is the
+quick part alone, or with --full everything. Without a registry the step is skipped.
+Exit code: 0 if nothing failed (a skipped step is no failure), 1 if something did, 2 for a wrong call.";
 
 fn main() -> ExitCode {
     process::end_children_on_signal();
-    match cli::parse(env::args().skip(1)) {
-        Ok(Request::Help) => {
-            print!("{}", cli::help());
-            ExitCode::SUCCESS
+    let matches = command_line().get_matches();
+    let (name, options) = matches.subcommand().expect("clap demands a command");
+    let context = Context::new(
+        matches.get_flag("verbose"),
+        has_flag(options, "install"),
+        has_flag(options, "full"),
+        options.try_get_one::<String>("filter").ok().flatten().cloned(),
+    );
+    match OF_TEST.iter().chain(&APART).find(|step| step.name == name) {
+        Some(step) => {
+            let Entry { outcome, .. } = announced(step, step.name, &context);
+            outcome.report.iter().for_each(|line| println!("{line}"));
+            ExitCode::from(outcome.status.exit_code())
         }
-        Ok(Request::Test(options)) => run::all(options),
-        Ok(Request::One(step, options)) => run::one(step, options),
-        Err(mistake) => {
-            eprintln!("xtask: {mistake}");
-            ExitCode::from(2)
+        None => all(&context),
+    }
+}
+
+/// Runs every step of `test`, whatever the earlier ones said, and sums up.
+fn all(context: &Context) -> ExitCode {
+    let started = Instant::now();
+    let mut entries = Vec::new();
+    for (index, step) in OF_TEST.iter().enumerate() {
+        let label = format!("[{:>2}/{}] {}", index + 1, OF_TEST.len(), step.name);
+        let entry = announced(step, &label, context);
+        if context.verbose || entry.outcome.status == Status::Failed {
+            entry.outcome.report.iter().for_each(|line| println!("{line}"));
+        }
+        entries.push(entry);
+    }
+    print!("\n{}", summary(&entries, started.elapsed()));
+    ExitCode::from(entries.iter().map(|entry| entry.outcome.status.exit_code()).max().unwrap_or(0))
+}
+
+/// Runs a step between two lines that say that it starts and how it ended.
+fn announced(step: &Step, label: &str, context: &Context) -> Entry {
+    println!("{label} ...");
+    let started = Instant::now();
+    let outcome = match step.run {
+        Code(run) => run(context),
+        Script => context.script(step.name, if context.install { "--install" } else { "" }),
+    };
+    let outcome = outcome.unwrap_or_else(|early| early);
+    let took = started.elapsed();
+    let end = format!("{label} {} in {}  {}", outcome.status.word(), seconds(took), outcome.detail);
+    println!("{}", end.trim_end());
+    Entry { name: step.name, took, outcome }
+}
+
+fn command_line() -> Command {
+    let verbose = flag("verbose").short('v').global(true);
+    let mut command = Command::new("xtask")
+        .bin_name("cargo xtask")
+        .about("Everything that is run around drowse's code")
+        .after_help(NOTES)
+        .arg(verbose.help("show what child processes print as they print it, not only on failure"))
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(Command::new("test").about("all of the steps from fmt to mutants; what CI runs"));
+    for step in OF_TEST.iter().chain(&APART) {
+        let args = step.args.iter().map(|arg| arg());
+        command = command.subcommand(Command::new(step.name).about(step.about).args(args));
+    }
+    command
+}
+
+/// Whether the flag is set. It is not if the step does not take it.
+fn has_flag(options: &ArgMatches, name: &str) -> bool {
+    options.try_get_one::<bool>(name).ok().flatten().copied().unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        command_line().debug_assert();
+    }
+
+    #[test]
+    fn a_step_takes_what_it_knows_and_nothing_else() {
+        let is_right = |line: &str| {
+            let words = ["cargo xtask"].into_iter().chain(line.split_whitespace());
+            command_line().try_get_matches_from(words).map_err(|error| error.exit_code())
+        };
+        for line in ["test", "-v loom latch", "loom latch -v", "upstream jec --full", "tsan --install"] {
+            assert!(is_right(line).is_ok(), "{line}");
+        }
+        for line in ["", "tset", "test --fast", "fmt latch", "test latch", "loom a b", "asan --install"] {
+            assert_eq!(is_right(line).unwrap_err(), 2, "{line}");
         }
     }
 }

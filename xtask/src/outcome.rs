@@ -12,14 +12,13 @@ pub(crate) enum Status {
     Failed,
     /// It could not be tried here.
     Skipped,
-    /// It was asked for something that there is not.
+    /// It was asked for something that there is not: a filter that matches nothing.
     WrongCall,
 }
 
 /// What a step has to say when it is done.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    /// How it came out.
     pub(crate) status: Status,
     /// A few words for the summary.
     pub(crate) detail: String,
@@ -30,14 +29,16 @@ pub(crate) struct Outcome {
 /// A step that is done, as it stands in the summary.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// The step's name.
     pub(crate) name: &'static str,
-    /// How it came out.
-    pub(crate) status: Status,
-    /// How long it took.
     pub(crate) took: Duration,
-    /// A few words about it.
-    pub(crate) detail: String,
+    pub(crate) outcome: Outcome,
+}
+
+/// The named parts of a step, each of which may fail while the others go on.
+#[derive(Debug, Default)]
+pub(crate) struct Parts {
+    report: Vec<String>,
+    failed: Vec<String>,
 }
 
 impl Status {
@@ -50,73 +51,72 @@ impl Status {
             Self::WrongCall => "WRONG CALL",
         }
     }
+
+    pub(crate) fn exit_code(self) -> u8 {
+        match self {
+            Self::Passed | Self::Skipped => 0,
+            Self::Failed => 1,
+            Self::WrongCall => 2,
+        }
+    }
+
+    /// With these few words for the summary.
+    pub(crate) fn with(self, detail: impl Into<String>) -> Outcome {
+        Outcome { status: self, detail: detail.into(), report: Vec::new() }
+    }
+}
+
+impl From<String> for Outcome {
+    /// A failure, so that `?` ends a step with why it failed.
+    fn from(why: String) -> Self {
+        Status::Failed.with(why)
+    }
 }
 
 impl Outcome {
-    /// All was well.
-    pub(crate) fn passed(detail: impl Into<String>) -> Self {
-        Self::new(Status::Passed, detail)
+    pub(crate) fn with_report(self, report: Vec<String>) -> Self {
+        Self { report, ..self }
+    }
+}
+
+impl Parts {
+    /// Notes how a part came out, under a name that is padded to line up. Returns what it yielded.
+    pub(crate) fn note<T>(
+        &mut self,
+        name: &str,
+        result: Result<T, String>,
+        say: impl FnOnce(&T) -> String,
+    ) -> Option<T> {
+        let line = match &result {
+            Ok(value) => format!("ok {}", say(value)),
+            Err(why) => {
+                self.failed.push(format!("{}: {why}", name.trim_end()));
+                format!("FAILED: {why}")
+            }
+        };
+        self.report.push(format!("  {name}  {}", line.trim_end()));
+        result.ok()
     }
 
-    /// Something was not.
-    pub(crate) fn failed(detail: impl Into<String>) -> Self {
-        Self::new(Status::Failed, detail)
-    }
-
-    /// It could not be tried here.
-    pub(crate) fn skipped(detail: impl Into<String>) -> Self {
-        Self::new(Status::Skipped, detail)
-    }
-
-    /// It was asked for something that there is not: a filter that matches nothing.
-    pub(crate) fn wrong_call(detail: impl Into<String>) -> Self {
-        Self::new(Status::WrongCall, detail)
-    }
-
-    /// Passed or failed, by the number of things that went wrong.
-    pub(crate) fn by_failures(failures: usize, detail: impl Into<String>) -> Self {
-        if failures == 0 { Self::passed(detail) } else { Self::failed(detail) }
-    }
-
-    /// The same with a report.
-    pub(crate) fn with_report(mut self, report: Vec<String>) -> Self {
-        self.report = report;
-        self
-    }
-
-    /// The same with another part of the step: failed if either is.
-    pub(crate) fn and(mut self, part: &str, other: Self) -> Self {
-        if other.status == Status::Failed {
-            self.status = Status::Failed;
+    /// What came of all parts, with these words if none failed.
+    pub(crate) fn outcome(self, detail: impl Into<String>) -> Outcome {
+        match self.failed.as_slice() {
+            [] => Status::Passed.with(detail),
+            failed => Status::Failed.with(failed.join("; ")),
         }
-        if !other.detail.is_empty() {
-            let separator = if self.detail.is_empty() { "" } else { "; " };
-            self.detail += &format!("{separator}{part}: {}", other.detail);
-        }
-        self.report.extend(other.report);
-        self
-    }
-
-    fn new(status: Status, detail: impl Into<String>) -> Self {
-        Self { status, detail: detail.into(), report: Vec::new() }
+        .with_report(self.report)
     }
 }
 
 /// One line a step, the total time, and last the line that machines read.
 pub(crate) fn summary(entries: &[Entry], total: Duration) -> String {
-    let count = |status| entries.iter().filter(|e| e.status == status).count();
+    let count = |status| entries.iter().filter(|entry| entry.outcome.status == status).count();
     let mut text = String::new();
-    for entry in entries {
-        let line = format!(
-            "{:<10} {:<7} {:>7}  {}",
-            entry.name,
-            entry.status.word(),
-            seconds(entry.took),
-            entry.detail
-        );
+    for Entry { name, took, outcome: Outcome { status, detail, .. } } in entries {
+        let line = format!("{name:<10} {:<7} {:>7}  {detail}", status.word(), seconds(*took));
         writeln!(text, "{}", line.trim_end()).expect("a string takes all text");
     }
-    let (passed, failed, skipped) = (count(Status::Passed), count(Status::Failed), count(Status::Skipped));
+    let [passed, failed, skipped] = [Status::Passed, Status::Failed, Status::Skipped].map(count);
     text + &format!("total {}\n", seconds(total))
         + &format!("steps: {passed} passed, {failed} failed, {skipped} skipped\n")
 }
@@ -136,39 +136,31 @@ pub(crate) fn counted(number: usize, thing: &str) -> String {
 mod tests {
     use super::*;
 
-    fn entry(name: &'static str, status: Status, detail: &str) -> Entry {
-        Entry { name, status, took: Duration::from_millis(1234), detail: detail.to_string() }
-    }
-
     #[test]
     fn the_summary_has_a_line_a_step_and_ends_with_the_count() {
+        let entry = |name, outcome| Entry { name, took: Duration::from_millis(1234), outcome };
         let entries = [
-            entry("fmt", Status::Passed, ""),
-            entry("tests", Status::Failed, "3 tests run: 2 passed, 1 failed"),
-            entry("clippy", Status::Skipped, "no clippy"),
-            entry("loom", Status::Passed, "4 models"),
+            entry("fmt", Status::Passed.with("")),
+            entry("tests", Status::Failed.with("3 tests run: 2 passed, 1 failed")),
+            entry("clippy", Status::Skipped.with("no clippy")),
         ];
-        let text = summary(&entries, Duration::from_secs(5));
-        let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.len(), 6);
-        assert_eq!(lines[0], "fmt        ok        1.2 s");
-        assert_eq!(lines[1], "tests      FAILED    1.2 s  3 tests run: 2 passed, 1 failed");
-        assert_eq!(lines[4], "total 5.0 s");
-        assert_eq!(lines[5], "steps: 2 passed, 1 failed, 1 skipped");
+        assert_eq!(
+            summary(&entries, Duration::from_secs(5)),
+            "fmt        ok        1.2 s\n\
+             tests      FAILED    1.2 s  3 tests run: 2 passed, 1 failed\n\
+             clippy     skipped   1.2 s  no clippy\n\
+             total 5.0 s\n\
+             steps: 1 passed, 1 failed, 1 skipped\n"
+        );
     }
 
     #[test]
     fn a_step_is_as_bad_as_its_worst_part() {
-        let both = Outcome::passed("3 tests").and("shim", Outcome::failed("1 test"));
-        assert_eq!((both.status, both.detail.as_str()), (Status::Failed, "3 tests; shim: 1 test"));
-        let both = Outcome::failed("").and("shim", Outcome::passed("1 test"));
-        assert_eq!((both.status, both.detail.as_str()), (Status::Failed, "shim: 1 test"));
-        assert_eq!(Outcome::passed("").and("shim", Outcome::passed("")).detail, "");
-    }
-
-    #[test]
-    fn things_are_counted_in_english() {
-        assert_eq!(counted(1, "model"), "1 model");
-        assert_eq!(counted(0, "model"), "0 models");
+        let mut parts = Parts::default();
+        parts.note("workspace", Ok(3), |n| counted(*n, "test"));
+        assert_eq!(parts.note("shim     ", Err::<(), _>("it hung".to_string()), |()| String::new()), None);
+        let outcome = parts.outcome("3 tests");
+        assert_eq!((outcome.status, outcome.detail.as_str()), (Status::Failed, "shim: it hung"));
+        assert_eq!(outcome.report, ["  workspace  ok 3 tests", "  shim       FAILED: it hung"]);
     }
 }

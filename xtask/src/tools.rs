@@ -3,94 +3,50 @@
 use std::process::Command;
 use std::time::Duration;
 
-use crate::context::{Context, shout};
+use crate::outcome::{Outcome, Status};
 use crate::process::Job;
 
 /// Something that a stable toolchain may lack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tool {
-    /// `cargo fmt`.
-    Rustfmt,
-    /// `cargo clippy`.
-    Clippy,
-    /// `cargo nextest`.
-    Nextest,
-    /// `cargo +nightly`.
-    Nightly,
-    /// `spin`.
-    Spin,
-    /// `gcc`, which spin calls by this name.
-    Gcc,
-    /// `python3`, which drives the browser.
-    Python,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tool {
+    name: &'static str,
+    /// A command line that succeeds if it is there.
+    question: &'static str,
+    /// How to get it.
+    source: &'static str,
 }
+
+const fn tool(name: &'static str, question: &'static str, source: &'static str) -> Tool {
+    Tool { name, question, source }
+}
+
+pub(crate) const RUSTFMT: Tool = tool("rustfmt", "cargo fmt --version", "rustup component add rustfmt");
+pub(crate) const CLIPPY: Tool = tool("clippy", "cargo clippy --version", "rustup component add clippy");
+pub(crate) const NEXTEST: Tool =
+    tool("nextest", "cargo nextest --version", "cargo install --locked cargo-nextest");
+pub(crate) const SPIN: Tool = tool("spin", "spin -V", "apt-get install spin, or from https://spinroot.com");
+pub(crate) const GCC: Tool = tool("gcc", "gcc --version", "apt-get install gcc libc6-dev");
 
 impl Tool {
     /// Whether it is there. If not, one loud line says what is done instead and how to get it.
-    pub(crate) fn is_there(self, context: &Context, instead: &str) -> bool {
-        let there = answers(self.question(context));
+    pub(crate) fn is_there(self, instead: &str) -> bool {
+        let mut words = self.question.split_whitespace();
+        let mut command = Command::new(words.next().unwrap_or_default());
+        command.args(words).env_remove("CARGO");
+        let there = Job::new(command, Duration::from_secs(60)).run().is_ok_and(|done| done.succeeded());
         if !there {
-            shout(&format!("{} is missing: {instead}. Get it with: {}", self.name(), self.source()));
+            shout(&format!("{} is missing: {instead}. Get it with: {}", self.name, self.source));
         }
         there
     }
 
-    /// What it is called.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Rustfmt => "rustfmt",
-            Self::Clippy => "clippy",
-            Self::Nextest => "nextest",
-            Self::Nightly => "a nightly toolchain",
-            Self::Spin => "spin",
-            Self::Gcc => "gcc",
-            Self::Python => "python3",
-        }
-    }
-
-    fn source(self) -> &'static str {
-        match self {
-            Self::Rustfmt => "rustup component add rustfmt",
-            Self::Clippy => "rustup component add clippy",
-            Self::Nextest => "cargo install --locked cargo-nextest",
-            Self::Nightly => "rustup toolchain install nightly",
-            Self::Spin => "apt-get install spin, or from https://spinroot.com",
-            Self::Gcc => "apt-get install gcc libc6-dev",
-            Self::Python => "apt-get install python3",
-        }
-    }
-
-    fn question(self, context: &Context) -> Command {
-        let workspace = context.workspace();
-        match self {
-            Self::Rustfmt => workspace.cargo(["fmt", "--version"]),
-            Self::Clippy => workspace.cargo(["clippy", "--version"]),
-            Self::Nextest => workspace.cargo(["nextest", "--version"]),
-            Self::Nightly => workspace.cargo_of("nightly", ["--version"]),
-            Self::Spin => command("spin", "-V"),
-            Self::Gcc => command("gcc", "--version"),
-            Self::Python => command("python3", "--version"),
-        }
+    /// Ends the step as skipped if the tool is missing.
+    pub(crate) fn demand(self, instead: &str) -> Result<(), Outcome> {
+        if self.is_there(instead) { Ok(()) } else { Err(Status::Skipped.with(format!("no {}", self.name))) }
     }
 }
 
-fn command(program: &str, arg: &str) -> Command {
-    let mut command = Command::new(program);
-    command.arg(arg);
-    command
-}
-
-/// Whether the command can be run and ends well.
-pub(crate) fn answers(question: Command) -> bool {
-    Job::new(question, Duration::from_secs(60)).run().is_ok_and(|done| done.succeeded())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_does_not_exist_does_not_answer() {
-        assert!(!answers(Command::new("no-such-program-anywhere")));
-    }
+/// One line that stands out.
+pub(crate) fn shout(message: &str) {
+    println!("!! {message}");
 }

@@ -21,6 +21,7 @@ fn main() {
         for tick in 0..TICKS {
             let done = done.clone();
             pool.spawn(move || done.send(tick).unwrap());
+            #[allow(clippy::disallowed_methods, reason = "jobs that come now and then")]
             std::thread::sleep(Duration::from_millis(2));
         }
         assert_eq!(jobs.iter().take(TICKS as usize).count(), TICKS as usize);

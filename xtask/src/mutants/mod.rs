@@ -2,210 +2,268 @@
 //!
 //! Each mutant runs in a process of its own, since a model that fails may abort or hang.
 
-mod subject;
 mod table;
-mod verdict;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::context::Context;
-use crate::outcome::{Outcome, counted, seconds};
-use crate::pool;
-use subject::{Subject, Subjects};
+use crate::models::{Backend, MUTANT_VARIABLE, ModelBinary, map};
+use crate::outcome::{Outcome, Status, counted, seconds};
+use crate::process::{Finished, Job};
+use crate::spin::{self, Promela};
+use crate::steps::Counts;
 use table::Mutant;
-use verdict::Verdict;
 
-/// A model that some mutants are tried on, and what it does without any of them.
-#[derive(Debug)]
-struct Baseline<'a> {
-    /// One of the mutants, for the model's name.
-    mutant: &'a Mutant,
-    /// The model and how long it takes to pass, or why it does not.
-    result: Result<(Subject, Duration), Verdict>,
+/// How long a model may take to notice a mutant, unless it takes long to pass.
+const MUTANT_LIMIT: Duration = Duration::from_secs(60);
+
+/// How long a model may take to pass.
+const BASELINE_LIMIT: Duration = Duration::from_secs(600);
+
+/// What a model complains about, if anything; or why that cannot be told.
+type Verdict = Result<Option<String>, String>;
+
+/// All models there are for the backends of some mutants.
+#[derive(Debug, Default)]
+struct Models {
+    binaries: Vec<ModelBinary>,
+    promela: Vec<Promela>,
 }
 
 /// What became of one mutant.
 #[derive(Debug)]
-struct Row<'a> {
-    mutant: &'a Mutant,
+struct Row {
+    mutant: Mutant,
     verdict: Verdict,
     took: Duration,
 }
 
 /// Tries all mutants that the user's filter lets pass.
-pub(crate) fn run(context: &Context) -> Outcome {
-    let mutants = match table::all() {
-        Ok(mutants) => mutants,
-        Err(why) => return Outcome::failed(why),
-    };
-    let wanted: Vec<&Mutant> = mutants.iter().filter(|mutant| context.wants(mutant.name)).collect();
-    if wanted.is_empty() {
-        return Outcome::wrong_call("no mutant has that in its name");
+pub(crate) fn run(context: &Context) -> Result<Outcome, Outcome> {
+    let mut mutants = table::all()?;
+    mutants.retain(|mutant| context.wants(mutant.name));
+    let wanted = mutants.len();
+    if wanted == 0 {
+        return Err(Status::WrongCall.with("no mutant has that in its name"));
     }
-    let subjects = match Subjects::build(context, &wanted) {
-        Ok(subjects) => subjects,
-        Err(why) => return Outcome::failed(why),
-    };
-    let baselines = pool::map(&one_of_each_model(&wanted), |mutant| {
-        let passing = |subject: Subject| subject.passes(context).map(|takes| (subject, takes));
-        Baseline { mutant, result: subjects.of(mutant).and_then(passing) }
+    if mutants.iter().any(|mutant| mutant.backend == Backend::Spin) && !spin::is_there() {
+        mutants.retain(|mutant| mutant.backend != Backend::Spin);
+    }
+    let models = Models::build(context, &mutants)?;
+    // Each model is tried once without a mutant.
+    let names: Vec<&str> =
+        mutants.iter().map(|mutant| mutant.model).collect::<BTreeSet<_>>().into_iter().collect();
+    let baselines = map(&names, |name| match models.try_one(context, name, None, BASELINE_LIMIT) {
+        (Ok(None), took) => Ok(took),
+        (Ok(Some(how)), _) => Err(format!("the model fails without any mutant: {how}")),
+        (Err(why), _) => Err(why),
     });
-    let rows = pool::map(&wanted, |mutant| {
-        let row = run_mutant(context, mutant, &baselines);
-        if context.verbose() {
-            println!("  {}: {}", mutant.name, row.verdict);
+    let baselines: BTreeMap<&str, Result<Duration, String>> = names.into_iter().zip(baselines).collect();
+    let rows = map(&mutants, |mutant| {
+        let (verdict, took) = match &baselines[mutant.model] {
+            // A model that is slow to pass may be slow to fail: that is no hang yet.
+            Ok(passes_in) => {
+                models.try_one(context, mutant.model, Some(mutant.name), MUTANT_LIMIT.max(*passes_in * 3))
+            }
+            Err(why) => (Err(why.clone()), Duration::ZERO),
+        };
+        if context.verbose {
+            println!("  {}: {}", mutant.name, how(&verdict));
         }
-        row
+        Row { mutant: *mutant, verdict, took }
     });
-    sum_up(&rows)
+    Ok(sum_up(&rows, wanted - rows.len()))
 }
 
-/// For each model the first of these mutants that is tried on it.
-fn one_of_each_model<'a>(mutants: &[&'a Mutant]) -> Vec<&'a Mutant> {
-    let mut firsts: Vec<&Mutant> = Vec::new();
-    for mutant in mutants {
-        if !firsts.iter().any(|first| first.model_name() == mutant.model_name()) {
-            firsts.push(mutant);
+impl Models {
+    /// Builds what these mutants need. The error says what does not build.
+    fn build(context: &Context, mutants: &[Mutant]) -> Result<Self, String> {
+        let needed = |backend| mutants.iter().any(|mutant| mutant.backend == backend);
+        let mut models = Self::default();
+        for backend in Backend::OF_CODE.into_iter().filter(|backend| needed(*backend)) {
+            models.binaries.extend(backend.build(context)?);
+        }
+        if needed(Backend::Spin) {
+            models.promela = spin::all(context)?;
+        }
+        Ok(models)
+    }
+
+    /// Runs the model of this name, with a mutant if any. Returns how long it took too.
+    fn try_one(
+        &self,
+        context: &Context,
+        name: &str,
+        mutant: Option<&str>,
+        limit: Duration,
+    ) -> (Verdict, Duration) {
+        if let Some(model) = self.promela.iter().find(|model| model.name() == name) {
+            return match model.search(context, mutant) {
+                Ok(search) => (Ok(search.complaint), search.took),
+                Err(why) => (Err(why), Duration::ZERO),
+            };
+        }
+        let (binary, test) = name.split_once("::").unwrap_or((name, ""));
+        let Some(binary) = self.binaries.iter().find(|built| built.name == binary) else {
+            return (Err(format!("there is no {name}")), Duration::ZERO);
+        };
+        let mut command = binary.command(context);
+        command.args(["--exact", test, "--nocapture", "--test-threads=1"]);
+        command.envs(mutant.map(|name| (MUTANT_VARIABLE, name)));
+        match Job::new(command, limit).run() {
+            Ok(done) => (complaint(&done), done.took),
+            Err(error) => (Err(format!("cannot run {}: {error}", binary.path.display())), Duration::ZERO),
         }
     }
-    firsts
 }
 
-/// Tries a mutant on its model, which must have passed.
-fn run_mutant<'a>(context: &Context, mutant: &'a Mutant, baselines: &[Baseline<'_>]) -> Row<'a> {
-    let verdict_and_time = || {
-        let base = baselines
-            .iter()
-            .find(|base| base.mutant.model_name() == mutant.model_name())
-            .ok_or_else(|| Verdict::Error("not tried".to_string()))?;
-        let (subject, takes) = base.result.as_ref().map_err(Verdict::clone)?;
-        subject.try_mutant(context, mutant.name, *takes)
-    };
-    let (verdict, took) = verdict_and_time().unwrap_or_else(|verdict| (verdict, Duration::ZERO));
-    Row { mutant, verdict, took }
+/// What a model's process complains about that has ended.
+fn complaint(done: &Finished) -> Verdict {
+    match done.status {
+        None => Ok(Some("hang".to_string())),
+        Some(status) if status.success() => match Counts::of(&done.output).passed {
+            1 => Ok(None),
+            0 => Err("there is no such model".to_string()),
+            many => Err(format!("the name means {many} models")),
+        },
+        Some(status) => Ok(Some(match panic_message(&done.output) {
+            Some(message) if message.to_lowercase().starts_with("deadlock") => "deadlock".to_string(),
+            Some(message) => format!("panic: {message}"),
+            None => status.to_string(),
+        })),
+    }
+}
+
+/// The first line of the first panic's message. It stands on the line after the place.
+fn panic_message(output: &str) -> Option<&str> {
+    let is_panic = |line: &&str| line.starts_with("thread ") && line.contains(" panicked at ");
+    output.lines().skip_while(|line| !is_panic(line)).nth(1).map(str::trim)
+}
+
+/// How a mutant was caught, or that it was not.
+fn how(verdict: &Verdict) -> String {
+    match verdict {
+        Ok(Some(how)) => how.clone(),
+        Ok(None) => "SURVIVED".to_string(),
+        Err(why) => format!("ERROR: {why}"),
+    }
 }
 
 /// The table and the count.
-fn sum_up(rows: &[Row<'_>]) -> Outcome {
+fn sum_up(rows: &[Row], skipped: usize) -> Outcome {
     let mut report = table_of(rows);
-    let of_kind = |kind: fn(&Verdict) -> bool| rows.iter().filter(move |row| kind(&row.verdict));
-    let survivors = of_kind(|verdict| *verdict == Verdict::Survived);
-    report.extend(survivors.clone().map(|row| {
-        format!(
+    for Row { mutant, .. } in rows.iter().filter(|row| row.verdict == Ok(None)) {
+        report.push(format!(
             "{} SURVIVED: {} still passes without {}",
-            row.mutant.name, row.mutant.model, row.mutant.removes
-        )
-    }));
-    let caught = of_kind(|verdict| matches!(verdict, Verdict::Caught(_))).count();
-    let errors = of_kind(|verdict| matches!(verdict, Verdict::Error(_))).count();
-    let survived = survivors.count();
-    let count = format!("{caught} mutants caught, {survived} survived");
-    let mut detail = count.clone();
+            mutant.name, mutant.model, mutant.removes
+        ));
+    }
+    let caught = rows.iter().filter(|row| matches!(row.verdict, Ok(Some(_)))).count();
+    let errors = rows.iter().filter(|row| row.verdict.is_err()).count();
+    let mut detail = format!("{caught} mutants caught, {} survived", rows.len() - caught - errors);
     if errors > 0 {
-        let untried = format!("{} could not be tried", counted(errors, "mutant"));
-        detail = format!("{detail}; {untried}");
-        report.push(untried);
+        detail += &format!("; {} could not be tried", counted(errors, "mutant"));
     }
-    let skipped = of_kind(|verdict| matches!(verdict, Verdict::Skipped(_))).count();
     if skipped > 0 {
-        let notice = format!("{} SKIPPED", counted(skipped, "mutant"));
-        detail = format!("{detail}; {notice}");
-        report.push(notice);
+        detail += &format!("; {} SKIPPED", counted(skipped, "mutant"));
     }
-    report.push(count);
-    let outcome = if skipped == rows.len() {
-        Outcome::skipped(detail)
-    } else {
-        Outcome::by_failures(survived + errors, detail)
+    report.push(detail.clone());
+    let status = match rows.len() {
+        0 => Status::Skipped,
+        all if all == caught => Status::Passed,
+        _ => Status::Failed,
     };
-    outcome.with_report(report)
+    status.with(detail).with_report(report)
 }
 
 /// One aligned line a mutant.
-fn table_of(rows: &[Row<'_>]) -> Vec<String> {
+fn table_of(rows: &[Row]) -> Vec<String> {
     /// Longer accounts of a failure are cut.
     const HOW_WIDTH: usize = 60;
     let mut cells = vec![["mutant", "model", "how", "time"].map(String::from)];
-    cells.extend(rows.iter().map(|row| {
-        [
-            row.mutant.name.to_string(),
-            row.mutant.model_name(),
-            row.verdict.to_string().chars().take(HOW_WIDTH).collect(),
-            seconds(row.took),
-        ]
+    cells.extend(rows.iter().map(|Row { mutant, verdict, took }| {
+        let how = how(verdict).chars().take(HOW_WIDTH).collect();
+        [mutant.name.to_string(), mutant.model.to_string(), how, seconds(*took)]
     }));
-    let width = |column: usize| cells.iter().map(|c| c[column].chars().count()).max();
-    let [a, b, c, d] = [0, 1, 2, 3].map(|column| width(column).unwrap_or(0));
-    cells
-        .iter()
-        .map(|[name, model, how, time]| format!("  {name:<a$}  {model:<b$}  {how:<c$}  {time:>d$}"))
-        .collect()
+    let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let [a, b, c, d] = [0, 1, 2, 3].map(width);
+    let line =
+        |[name, model, how, time]: &[String; 4]| format!("  {name:<a$}  {model:<b$}  {how:<c$}  {time:>d$}");
+    cells.iter().map(line).collect()
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use crate::models::Backend;
-    use crate::outcome::Status;
-
-    const fn mutant(name: &'static str, model: &'static str) -> Mutant {
-        Mutant { name, backend: Backend::Loom, binary: "loom_sleep", model, removes: "the fence" }
-    }
-
-    static NO_FENCE: Mutant = mutant("no-fence", "wakes");
-    static NO_RECHECK: Mutant = mutant("no-recheck-at-all", "sleeps");
-
-    fn row(mutant: &'static Mutant, verdict: Verdict) -> Row<'static> {
-        Row { mutant, verdict, took: Duration::from_millis(1500) }
-    }
+    use std::env;
+    use std::os::unix::process::ExitStatusExt as _;
+    use std::process::ExitStatus;
 
     fn caught(how: &str) -> Verdict {
-        Verdict::Caught(how.to_string())
+        Ok(Some(how.to_string()))
     }
 
     #[test]
-    fn all_caught_passes_and_ends_with_the_count() {
-        let rows = [row(&NO_FENCE, caught("deadlock")), row(&NO_RECHECK, caught("panic: lost"))];
-        let outcome = sum_up(&rows);
-        assert_eq!(outcome.status, Status::Passed);
-        assert_eq!(
-            outcome.report,
-            [
-                "  mutant             model               how           time",
-                "  no-fence           loom_sleep::wakes   deadlock     1.5 s",
-                "  no-recheck-at-all  loom_sleep::sleeps  panic: lost  1.5 s",
-                "2 mutants caught, 0 survived",
-            ]
-        );
+    fn the_end_of_a_process_tells_what_became_of_the_mutant() {
+        const ABORTED: i32 = 6;
+        const FAILED: i32 = 101 << 8;
+        let ended = |raw: i32, output: &str| {
+            let status = Some(ExitStatus::from_raw(raw));
+            Finished { status, output: output.to_string(), stdout: String::new(), took: Duration::ZERO }
+        };
+        let panic = |message: &str| {
+            format!("running 1 test\n\nthread 'm' (1) panicked at a.rs:3:5:\n{message}\nmore\n")
+        };
+        assert_eq!(complaint(&ended(FAILED, &panic("the job was lost"))), caught("panic: the job was lost"));
+        assert_eq!(complaint(&ended(ABORTED, &panic("deadlock; threads = [..]"))), caught("deadlock"));
+        assert_eq!(complaint(&ended(FAILED, &panic("deadlock! blocked tasks: []"))), caught("deadlock"));
+        assert_eq!(complaint(&ended(ABORTED, "")), caught("signal: 6 (SIGABRT)"));
+        assert_eq!(complaint(&Finished { status: None, ..ended(0, "") }), caught("hang"));
+
+        let result = |n| format!("test result: ok. {n} passed; 0 failed; 0 ignored; 0 measured");
+        assert_eq!(complaint(&ended(0, &result(1))), Ok(None));
+        for wrong in [ended(0, &result(0)), ended(0, &result(2)), ended(0, "")] {
+            assert!(complaint(&wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    /// The model of the test below, which runs this very binary.
+    #[test]
+    fn stand_in() {
+        assert!(env::var_os(MUTANT_VARIABLE).is_none(), "the mutant was noticed");
     }
 
     #[test]
-    fn a_survivor_fails() {
-        let rows = [row(&NO_FENCE, caught("hang")), row(&NO_RECHECK, Verdict::Survived)];
-        let outcome = sum_up(&rows);
-        assert_eq!(outcome.status, Status::Failed);
-        assert_eq!(outcome.detail, "1 mutants caught, 1 survived");
-        assert!(outcome.report[3].contains("still passes without the fence"), "{outcome:?}");
+    fn a_test_binary_passes_without_a_mutant_and_fails_with_it() {
+        let context = Context::new(false, false, false, None);
+        let binary = ModelBinary { name: "loom_x".to_string(), path: env::current_exe().unwrap() };
+        let models = Models { binaries: vec![binary], promela: Vec::new() };
+        let verdict = |name, mutant| models.try_one(&context, name, mutant, MUTANT_LIMIT).0;
+        let model = "loom_x::mutants::tests::stand_in";
+        assert_eq!(verdict(model, None), Ok(None));
+        assert_eq!(verdict(model, Some("x")), caught("panic: the mutant was noticed"));
+        assert_eq!(verdict("loom_x::absent", None), Err("there is no such model".to_string()));
+        assert_eq!(verdict("loom_y::stand_in", None), Err("there is no loom_y::stand_in".to_string()));
     }
 
     #[test]
-    fn a_mutant_that_could_not_be_tried_fails() {
-        let outcome = sum_up(&[row(&NO_FENCE, Verdict::Error("no such model".to_string()))]);
-        assert_eq!(outcome.status, Status::Failed);
-    }
-
-    #[test]
-    fn skipped_mutants_are_counted_and_do_not_fail() {
-        let skipped = || Verdict::Skipped("no spin".to_string());
-        let outcome = sum_up(&[row(&NO_FENCE, caught("hang")), row(&NO_RECHECK, skipped())]);
+    fn survivors_and_errors_fail_and_skipped_mutants_do_not() {
+        let sum = |verdicts: &[Verdict], skipped| {
+            let mutant = table::all().unwrap()[0];
+            let row = |verdict: &Verdict| Row { mutant, verdict: verdict.clone(), took: Duration::ZERO };
+            sum_up(&verdicts.iter().map(row).collect::<Vec<_>>(), skipped)
+        };
+        let outcome = sum(&[caught("hang")], 1);
         assert_eq!(outcome.status, Status::Passed);
         assert_eq!(outcome.detail, "1 mutants caught, 0 survived; 1 mutant SKIPPED");
-        assert_eq!(sum_up(&[row(&NO_FENCE, skipped())]).status, Status::Skipped);
-    }
-
-    #[test]
-    fn each_model_is_tried_once_without_mutants() {
-        static NO_WAKE: Mutant = mutant("no-wake", "wakes");
-        assert_eq!(one_of_each_model(&[&NO_FENCE, &NO_RECHECK, &NO_WAKE]), [&NO_FENCE, &NO_RECHECK]);
+        let outcome = sum(&[caught("hang"), Ok(None)], 0);
+        assert_eq!(
+            (outcome.status, outcome.detail.as_str()),
+            (Status::Failed, "1 mutants caught, 1 survived")
+        );
+        assert!(outcome.report[3].contains("still passes without"), "{outcome:?}");
+        assert_eq!(sum(&[Err("gone".to_string())], 0).status, Status::Failed);
+        assert_eq!(sum(&[], 1).status, Status::Skipped);
     }
 }

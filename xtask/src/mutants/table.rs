@@ -3,7 +3,7 @@
 use crate::models::Backend;
 
 /// The table's place, from the root.
-pub(crate) const PATH: &str = "crates/drowse-models/mutants.txt";
+const PATH: &str = "crates/drowse-models/mutants.txt";
 
 const TEXT: &str = include_str!("../../../crates/drowse-models/mutants.txt");
 
@@ -14,19 +14,10 @@ pub(crate) struct Mutant {
     pub(crate) name: &'static str,
     /// What the model runs under.
     pub(crate) backend: Backend,
-    /// The test binary, or for spin the file without its `.pml`.
-    pub(crate) binary: &'static str,
-    /// The test function with its modules, or for spin the configuration.
+    /// The test binary and the test function in it, or for spin the file and the configuration.
     pub(crate) model: &'static str,
     /// What is removed, as the end of the sentence "without ...".
     pub(crate) removes: &'static str,
-}
-
-impl Mutant {
-    /// The model's name in reports.
-    pub(crate) fn model_name(&self) -> String {
-        format!("{}::{}", self.binary, self.model)
-    }
 }
 
 /// Every mutant, in the order of the table. The error names the line that is wrong.
@@ -40,9 +31,9 @@ fn parse(text: &'static str) -> Result<Vec<Mutant>, String> {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let mutant = row(line).and_then(|mutant| {
-            let listed = |m: &Mutant| m.name == mutant.name && m.model_name() == mutant.model_name();
-            if mutants.iter().any(listed) { Err("the row is there already") } else { Ok(mutant) }
+        let mutant = row(line).and_then(|row| {
+            let is_listed = mutants.iter().any(|other| (other.name, other.model) == (row.name, row.model));
+            if is_listed { Err("the row is there already") } else { Ok(row) }
         });
         mutants.push(mutant.map_err(|why| format!("{PATH}:{}: {why}: {line}", index + 1))?);
     }
@@ -54,9 +45,9 @@ fn row(line: &'static str) -> Result<Mutant, &'static str> {
     let &[name, model, removes] = cells.as_slice() else {
         return Err("a row is `name | binary::model | what is removed`");
     };
-    let (binary, model) = model.split_once("::").ok_or("the model is not `binary::model`")?;
+    let (binary, test) = model.split_once("::").ok_or("the model is not `binary::model`")?;
     let (subject, fault) = name.split_once('/').ok_or("the name is not `subject/fault`")?;
-    if [subject, fault, binary, model, removes].contains(&"") {
+    if [subject, fault, binary, test, removes].contains(&"") {
         return Err("something is empty");
     }
     let backend = match binary {
@@ -65,7 +56,7 @@ fn row(line: &'static str) -> Result<Mutant, &'static str> {
         _ if subject.strip_suffix(".pml") == Some(binary) => Backend::Spin,
         _ => return Err("the binary is no loom_*, no shuttle_*, and no Promela file that the name has"),
     };
-    Ok(Mutant { name, backend, binary, model, removes })
+    Ok(Mutant { name, backend, model, removes })
 }
 
 #[cfg(test)]
@@ -75,6 +66,9 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::spin::mutant_define;
+
+    const CRATES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates");
 
     #[test]
     fn bad_rows_are_named_by_their_line() {
@@ -90,9 +84,10 @@ mod tests {
         assert_eq!(parse("a/b | loom_x::y | z\na/b | loom_x::v | z").map(|all| all.len()), Ok(2));
     }
 
-    /// The contents of all string literals in the Rust files under a directory, more or less.
-    fn literals(place: &str) -> BTreeSet<String> {
-        let (mut found, mut places) = (BTreeSet::new(), vec![crates().join(place)]);
+    /// Whatever stands between two quotes in the Rust files under these directories.
+    fn literals<const N: usize>(directories: [&str; N]) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        let mut places: Vec<_> = directories.iter().map(|place| Path::new(CRATES).join(place)).collect();
         while let Some(place) = places.pop() {
             if place.is_dir() {
                 places.extend(fs::read_dir(place).unwrap().map(|entry| entry.unwrap().path()));
@@ -103,47 +98,39 @@ mod tests {
         found
     }
 
-    fn crates() -> &'static Path {
-        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../crates"))
-    }
-
     #[test]
     fn the_table_lists_the_faults_of_the_code_and_no_others() {
         let mutants = all().unwrap();
-        let code: BTreeSet<String> =
-            ["drowse/src", "drowse-sleep/src", "drowse-sync/src"].into_iter().flat_map(literals).collect();
+        let code = literals(["drowse/src", "drowse-sleep/src", "drowse-sync/src"]);
+        let is_word =
+            |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
         for literal in &code {
             let Some((subject, fault)) = literal.split_once('/') else { continue };
-            let is_name = fault.chars().all(|c| c.is_ascii_lowercase() || c == '-');
-            let known = mutants.iter().any(|mutant| mutant.name.split('/').next() == Some(subject));
-            if known && is_name {
+            // The documentation has examples of its own.
+            if is_word(subject) && is_word(fault) && subject != "example" {
                 assert!(mutants.iter().any(|mutant| mutant.name == literal), "not listed: {literal}");
             }
         }
-        let models: BTreeSet<String> =
-            ["drowse-models/src", "drowse-models/tests"].into_iter().flat_map(literals).collect();
+        let models = literals(["drowse-models/src", "drowse-models/tests"]);
         for mutant in mutants.iter().filter(|mutant| mutant.backend != Backend::Spin) {
             // The fault alone is enough: the protocols put their own name before it.
             let (_, fault) = mutant.name.split_once('/').unwrap();
-            let committed =
-                [mutant.name, fault].iter().any(|name| code.contains(*name) || models.contains(*name));
-            assert!(committed, "nobody commits {}", mutant.name);
+            let is_there = |name: &str| code.contains(name) || models.contains(name);
+            assert!(is_there(mutant.name) || is_there(fault), "nobody commits {}", mutant.name);
         }
     }
 
     #[test]
     fn the_table_lists_the_faults_of_the_promela_models_and_no_others() {
         for file in ["sleepy", "jec"] {
-            let text =
-                fs::read_to_string(crates().join(format!("drowse-models/promela/{file}.pml"))).unwrap();
+            let text = fs::read_to_string(format!("{CRATES}/drowse-models/promela/{file}.pml")).unwrap();
             let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-            let known: BTreeSet<String> =
-                words.filter(|word| word.starts_with("MUTANT_")).map(String::from).collect();
-            let listed: BTreeSet<String> = (all().unwrap().iter())
-                .filter(|mutant| mutant.backend == Backend::Spin && mutant.binary == file)
-                .map(|mutant| crate::models::spin::mutant_define(mutant.name))
-                .collect();
-            assert_eq!(listed, known, "{file}.pml");
+            let known: BTreeSet<&str> = words.filter(|word| word.starts_with("MUTANT_")).collect();
+            let prefix = format!("{file}.pml/");
+            let listed = all().unwrap().into_iter().map(|mutant| mutant.name);
+            let listed: Vec<String> =
+                listed.filter(|name| name.starts_with(&prefix)).map(mutant_define).collect();
+            assert_eq!(listed.iter().map(String::as_str).collect::<BTreeSet<_>>(), known, "{file}.pml");
         }
     }
 }

@@ -3,6 +3,8 @@
 //! A workload is written once, for any [`Pool`]. It checks its results against plain calls, and
 //! says in its [`MeasureSpec`]s what its figures are.
 
+#![allow(clippy::disallowed_methods, reason = "workloads rest by the clock")]
+
 mod bursts;
 mod cold_entry;
 mod fib;

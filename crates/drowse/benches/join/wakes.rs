@@ -42,6 +42,7 @@ fn measure(how: &str, pin: &'static (dyn Fn(usize) -> bool + Sync)) {
     let mut samples = [const { Vec::new() }; 3];
     for _ in 0..ROUNDS {
         for (contender, samples) in contenders.iter().zip(&mut samples) {
+            #[allow(clippy::disallowed_methods, reason = "until the workers sleep")]
             thread::sleep(NAP);
             let stamp = Arc::new(Stamp::default());
             let start = now();

@@ -41,6 +41,7 @@ impl ThreadPoolBuilder {
                     refused = Some(error);
                     started.into_iter().for_each(|thread| _ = thread.join());
                     // The system takes a moment to count what has ended as gone.
+                    #[allow(clippy::disallowed_methods, reason = "nothing tells when it has")]
                     thread::sleep(Duration::from_millis(1));
                 }
             }
