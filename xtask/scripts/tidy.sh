@@ -4,8 +4,6 @@
 set -eu
 export LC_ALL=C.UTF-8
 
-# Where comment lines have at most 100 columns.
-narrow='xtask'
 # The longest Rust file.
 most_lines=420
 # How many lines above its ordering an argument for it may begin.
@@ -31,9 +29,7 @@ plain_text() {
     found 'trailing whitespace' -e '[[:space:]]$' -- $written_by_hand
     found 'a path of one machine' -e '(^|[^[:alnum:]_.~}*-])/(work|root|tmp)/' -- .
     found 'a forbidden word' -e '\b(unimplemented!|todo!\(|dbg!|FIXME\b|TODO\b|XXX\b)|#\[ignore' -- '*.rs'
-    for place in $narrow; do
-        found 'a comment of more than 100 columns' -e '^ *//' --and -e '^.{101,}$' -- "$place/*.rs"
-    done
+    found 'a comment of more than 100 columns' -e '^ *//' --and -e '^.{101,}$' -- '*.rs'
     files '*.rs' | xargs wc -l | awk -v most=$most_lines \
         '$1 > most && $2 != "total" { print $2 ":" $1 ": more than " most " lines" }'
 }
@@ -87,8 +83,8 @@ variables() {
     variable='(DROWSE|RAYON)_[A-Z0-9_]+'
     read_ones=$(git grep --untracked -hE "\"$variable\"" -- $libraries shim/rayon-core/src |
         grep -v '^ *//' | grep -oE "\"$variable\"" | tr -d '"' | sort -u)
-    for file in README.md crates/drowse/src/lib.rs; do
-        rows=$(sed 's|^//! *||' $file | grep -E "^\| \`$variable\`" || true)
+    for file in README.md crates/drowse/src/environment.md; do
+        rows=$(grep -E "^\| \`$variable\`" $file || true)
         listed=$(echo "$rows" | cut -d'`' -f2 | sort -u)
         echo "$read_ones" | grep -vxF "$listed" | sed "s|^|$file:1: the table of variables lacks |" || true
         echo "$listed" | grep -vxF "$read_ones" | sed "s|^|$file:1: no library reads |" || true

@@ -1,9 +1,5 @@
 //! The protocols that the models are made for.
 
-use drowse_sleep::{Counters, Idleness, WakeSize};
-
-const EXPLORED: Counters = Counters { idleness: Idleness::LocalQueue, wake: WakeSize::PowerOfTwo };
-
 #[cfg(not(drowse_shuttle))]
 pub use alone::*;
 #[cfg(drowse_shuttle)]
@@ -12,9 +8,8 @@ pub use in_a_pool::*;
 /// For loom: the protocol alone.
 #[cfg(not(drowse_shuttle))]
 mod alone {
-    use super::EXPLORED;
     use crate::faulty::{FaultyCounters, FaultyJec, FaultySleepy};
-    use drowse_sleep::{Counters, Pause, Policy, Sleep, Sleepy};
+    use drowse_sleep::{Counters, Idleness, Pause, Policy, Sleep, Sleepy, WakeSize};
 
     /// Makes the sleep of so many workers, by the protocol that a model is about.
     pub type MakeSleep = fn(usize) -> Sleep;
@@ -42,7 +37,8 @@ mod alone {
 
     /// By counting heads, with both of its options.
     pub fn counters_explored(workers: usize) -> Sleep {
-        Sleep::with(workers, Box::new(FaultyCounters(EXPLORED)), EAGER)
+        let options = Counters { idleness: Idleness::LocalQueue, wake: WakeSize::PowerOfTwo };
+        Sleep::with(workers, Box::new(FaultyCounters(options)), EAGER)
     }
 
     /// By a jobs event counter, of two bits, so that it comes round after two posts.
@@ -54,7 +50,6 @@ mod alone {
 /// For shuttle: a pool chooses it.
 #[cfg(drowse_shuttle)]
 mod in_a_pool {
-    use super::EXPLORED;
     use drowse_sleep::{Counters, SleepProtocol};
 
     /// Chooses the protocol that a model is about.
@@ -68,11 +63,6 @@ mod in_a_pool {
     /// Counting heads.
     pub fn counters() -> SleepProtocol {
         SleepProtocol::Counters(Counters::default())
-    }
-
-    /// Counting heads, with both of its options.
-    pub fn counters_explored() -> SleepProtocol {
-        SleepProtocol::Counters(EXPLORED)
     }
 
     /// The jobs event counter.

@@ -3,8 +3,8 @@
 
 use drowse::model::deque::{self, Owner, Steal, Stealer};
 use drowse_models::{
-    Board, MakeSleep, Parcel, assert_nobody_counted, every_interleaving, for_each_protocol, set_latch,
-    wait_until, with_preemptions,
+    Board, MakeSleep, Parcel, assert_nobody_counted, every_interleaving, for_each_protocol, for_protocols,
+    set_latch, wait_until, with_preemptions,
 };
 use drowse_sleep::{LatchWord, Sleep};
 use drowse_sync::{Arc, thread, without_light_fences};
@@ -129,3 +129,4 @@ for_each_protocol!(
     a_sleeper_runs_the_job_of_a_poster_that_became_inactive,
     a_job_that_a_failed_take_back_uncovers_is_not_lost
 );
+for_protocols!([counters_explored] a_sleeper_runs_a_job_that_its_poster_never_takes_back);

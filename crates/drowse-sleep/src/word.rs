@@ -8,11 +8,11 @@ use drowse_sync::{CachePadded, faulty, mutant};
 ///
 /// # Notes on memory ordering
 ///
-/// Every change acquires and releases. So all changes form one sequence, and whoever sees one of
-/// them also sees what the thread that made it, and those before it, had written by then: a
-/// worker's slot that was prepared before it was counted, a job that was pushed before its worker
-/// began to search. That an *unchanged* word is news as well is the business of the fences: see
-/// [`Sleep::post`](crate::Sleep::post).
+/// All changes are read-modify-writes, so they form one sequence. Those that tell others something
+/// acquire and release: whoever sees one of them also sees what the thread that made it, and those
+/// before it, had written by then: a worker's slot that was prepared before it was counted, a job
+/// that was pushed before its worker began to search. That an *unchanged* word is news as well is
+/// the business of the fences: see [`Sleep::post`](crate::Sleep::post).
 #[derive(Debug)]
 pub(crate) struct Word(CachePadded<AtomicU64>);
 
@@ -79,7 +79,7 @@ impl Word {
         // ORDERING: acquire pairs with the release in `replace`, for a transition that changes
         // nothing. Belt and braces there: a post that sees a sleeper counted, but not its slot, has
         // executed its fence before the sleeper did, and the sleeper's last look shows it the job.
-        self.0.load(mutant::weaken(event.relaxed(), Ordering::Acquire))
+        self.0.load(event.ordering(Ordering::Acquire))
     }
 
     /// False if another thread has changed the word since it was `seen`.
@@ -88,7 +88,7 @@ impl Word {
             return true;
         }
         // ORDERING: see the notes on the type. On failure the word is loaded again.
-        let ordering = mutant::weaken(event.relaxed(), Ordering::AcqRel);
+        let ordering = event.ordering(Ordering::AcqRel);
         let replaced = || self.0.compare_exchange(seen, next, ordering, Ordering::Relaxed).is_ok();
         // ORDERING: of the fault, as strong as a store can be.
         faulty!(event.overwrites(), replaced(), {
@@ -98,20 +98,23 @@ impl Word {
     }
 }
 
-/// The names of the faults: to relax the change, and to store it without a look.
 impl Event {
-    const fn relaxed(self) -> &'static str {
+    /// The ordering of a change for this event, if others learn something from it.
+    fn ordering(self, ordering: Ordering) -> Ordering {
         match self {
-            Self::StartLooking => "word/start-relaxed",
-            Self::StopLooking => "word/stop-relaxed",
-            Self::Announce => "word/announce-relaxed",
-            Self::Cancel => "word/cancel-relaxed",
-            Self::Commit => "word/commit-relaxed",
-            Self::Uncount => "word/uncount-relaxed",
-            Self::Post => "word/post-relaxed",
-            Self::Alert => "word/alert-relaxed",
+            // ORDERING: relaxed; nobody learns anything from these but the value. (They do not end
+            // the release sequence of those that came before.)
+            Self::Announce | Self::Cancel | Self::Uncount => Ordering::Relaxed,
+            // ORDERING: the caller's.
+            Self::StartLooking => mutant::weaken("word/start-relaxed", ordering),
+            Self::StopLooking => mutant::weaken("word/stop-relaxed", ordering),
+            Self::Commit => mutant::weaken("word/commit-relaxed", ordering),
+            Self::Post => mutant::weaken("word/post-relaxed", ordering),
+            Self::Alert => mutant::weaken("word/alert-relaxed", ordering),
         }
     }
+
+    /// The fault of storing a change without a look at the word.
     const fn overwrites(self) -> &'static str {
         match self {
             Self::StartLooking => "word/start-overwrites",

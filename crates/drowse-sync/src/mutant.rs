@@ -27,25 +27,10 @@ pub fn active(_name: &'static str) -> bool {
     false
 }
 
-/// As [`active`], for a fault that each of several subjects can commit: its name is
-/// `subject/fault`.
-#[cfg(not(any(drowse_loom, drowse_shuttle)))]
-#[inline(always)]
-pub fn active_in(_subject: &'static str, _fault: &'static str) -> bool {
-    false
-}
-
 /// Whether the fault `name` is to be committed: `DROWSE_MUTANT` names it.
 #[cfg(any(drowse_loom, drowse_shuttle))]
 pub fn active(name: &'static str) -> bool {
     chosen() == Some(name)
-}
-
-/// As [`active`], for a fault that each of several subjects can commit: its name is
-/// `subject/fault`.
-#[cfg(any(drowse_loom, drowse_shuttle))]
-pub fn active_in(subject: &'static str, fault: &'static str) -> bool {
-    chosen().and_then(|name| name.split_once('/')) == Some((subject, fault))
 }
 
 /// The ordering of one access: `ordering`, or relaxed if the fault `name` is to be committed.
@@ -53,13 +38,6 @@ pub fn active_in(subject: &'static str, fault: &'static str) -> bool {
 pub fn weaken(name: &'static str, ordering: Ordering) -> Ordering {
     // ORDERING: the caller's, or a mutant's.
     if active(name) { Ordering::Relaxed } else { ordering }
-}
-
-/// As [`weaken`], for a fault that each of several subjects can commit: `subject/fault`.
-#[inline(always)]
-pub fn weaken_in(subject: &'static str, fault: &'static str, ordering: Ordering) -> Ordering {
-    // ORDERING: the caller's, or a mutant's.
-    if active_in(subject, fault) { Ordering::Relaxed } else { ordering }
 }
 
 /// Locks the mutex, unless not to lock it is the fault to commit.

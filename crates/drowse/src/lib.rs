@@ -50,15 +50,7 @@
 //!
 //! # The environment
 //!
-//! | variable | meaning |
-//! |---|---|
-//! | `DROWSE_NUM_THREADS` | how many threads a pool has that did not say; 0 means as many as the process may run at once. What is no such number is complained about on the standard error, and ignored |
-//! | `DROWSE_SLEEP` | how the workers of a pool sleep that did not say: `sleepy`, `counters` (the default) or `jec`, in upper or lower case, perhaps with options to try (`counters:queue,blocks`, `jec:blitz`). Any other name is complained about, and ignored |
-//! | `DROWSE_STEER` | whether a worker that is woken by a working one is kept off its waker's processor: `0` never, `1` always; without it, where that helps. Linux alone |
-//! | `DROWSE_LOG` | if it is anything but `0`, each pool says on the standard error that it starts, with how many threads and on which protocol |
-//! | `RAYON_NUM_THREADS` | only in the drop-in for rayon-core, or with the feature `rayon-env`: as `DROWSE_NUM_THREADS`, which comes first. What is no number is ignored without a word, as by rayon |
-//! | `RAYON_RS_NUM_CPUS` | likewise: its old name, asked last |
-//! | `DROWSE_MUTANT` | only in builds for the model checkers: which fault to commit |
+#![doc = include_str!("environment.md")]
 //!
 //! An empty variable counts as not set. `DROWSE_LOG` is read for each pool, the others once, when
 //! they are first needed.

@@ -42,10 +42,10 @@ struct Row {
 /// Tries all mutants that the user's filter lets pass.
 pub(crate) fn run(context: &Context) -> Result<Outcome, Outcome> {
     let mut mutants = table::all()?;
-    mutants.retain(|mutant| context.wants(mutant.name));
+    mutants.retain(|mutant| context.wants(mutant.name) || context.wants(mutant.model));
     let wanted = mutants.len();
     if wanted == 0 {
-        return Err(Status::WrongCall.with("no mutant has that in its name"));
+        return Err(Status::WrongCall.with("no mutant has that in its name, or in that of its model"));
     }
     if mutants.iter().any(|mutant| mutant.backend == Backend::Spin) && !spin::is_there() {
         mutants.retain(|mutant| mutant.backend != Backend::Spin);
