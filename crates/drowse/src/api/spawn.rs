@@ -34,7 +34,7 @@ where
 /// Runs closures later: each as if by [`spawn`], but they are made known to the pool together.
 ///
 /// The pool then knows at once how many workers to wake, where a row of single spawns wakes the
-/// first one and lets each worker that finds a job wake the next. It is also cheaper.
+/// first one and lets each worker that finds a job wake the next. It also costs a little less.
 ///
 /// The iterator runs here and now, and the closures are queued in its order. None of them begins
 /// before its batch is complete: the iterator has ended, or has given as many as there are workers,
