@@ -96,6 +96,46 @@ fn a_job_waits_for_one_that_is_posted_after_it(choose: Choose) {
     });
 }
 
+/// Jobs that wait for each other, and so need a worker each. The first one opens the gate at its
+/// end.
+fn jobs_that_meet(end: Arc<Gate>) -> [Box<dyn FnOnce() + Send>; 2] {
+    let (a, b) = (Arc::new(Gate::new()), Arc::new(Gate::new()));
+    let (other_a, other_b) = (Arc::clone(&a), Arc::clone(&b));
+    let first = move || {
+        a.open();
+        b.pass();
+        end.open();
+    };
+    let second = move || {
+        other_a.pass();
+        other_b.open();
+    };
+    [Box::new(first), Box::new(second)]
+}
+
+fn jobs_that_come_at_once_from_outside_meet(choose: Choose) {
+    random_schedules(1_000, move || {
+        with_pool(choose, 2, |pool| {
+            take_long();
+            pool.spawn_all(jobs_that_meet(Arc::new(Gate::new())));
+        });
+    });
+}
+
+/// The worker that spawns them does not come back before one of them has run.
+fn jobs_that_come_at_once_from_a_worker_meet(choose: Choose) {
+    random_schedules(1_000, move || {
+        with_pool(choose, 3, |pool| {
+            pool.install(|| {
+                take_long();
+                let end = Arc::new(Gate::new());
+                drowse::spawn_all(jobs_that_meet(Arc::clone(&end)));
+                end.pass();
+            });
+        });
+    });
+}
+
 fn a_scope_whose_jobs_spawn_more(choose: Choose) {
     random_schedules(1_000, move || {
         with_pool(choose, 4, |pool| {
@@ -233,6 +273,8 @@ for_each_protocol!(
     a_scope_sleeps_until_its_jobs_are_done,
     a_job_from_outside_wakes_a_pool_that_has_fallen_asleep,
     a_job_waits_for_one_that_is_posted_after_it,
+    jobs_that_come_at_once_from_outside_meet,
+    jobs_that_come_at_once_from_a_worker_meet,
     a_scope_whose_jobs_spawn_more,
     what_was_spawned_runs_although_the_pool_is_dropped,
     several_threads_install_at_once,

@@ -284,6 +284,34 @@ mod spawn_borrows {}
 /// ```
 mod spawn_captures {}
 
+/// The same goes for many at once. The iterator itself stays here, and need not be `Send`.
+///
+/// ```compile_fail,E0373
+/// let local = 3;
+/// drowse::spawn_all((0..2).map(|_| || println!("{local}")));
+/// ```
+///
+/// ```compile_fail,E0277
+/// let mine = std::rc::Rc::new(1);
+/// drowse::spawn_all((0..2).map(|_| { let mine = mine.clone(); move || println!("{mine}") }));
+/// ```
+///
+/// ```compile_fail,E0373
+/// drowse::scope(|s| {
+///     let local = 3;
+///     s.spawn_all((0..2).map(|_| |_: &drowse::Scope<'_>| println!("{local}")));
+/// });
+/// ```
+///
+/// ```
+/// let (outlives, mine) = (3, std::rc::Rc::new(1));
+/// drowse::spawn_all((0..2).map(|i| { let n = i + *mine; move || println!("{n}") }));
+/// drowse::in_place_scope(|s| {
+///     s.spawn_all((0..2).map(|_| |_: &drowse::Scope<'_>| println!("{outlives}")));
+/// });
+/// ```
+mod spawn_all_jobs {}
+
 /// All workers run a broadcast's closure at once: it must be `Sync`, and what it returns `Send`.
 ///
 /// ```compile_fail,E0277

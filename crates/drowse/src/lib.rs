@@ -23,7 +23,7 @@
 //! |---|---|
 //! | run two closures, possibly in parallel, and wait for both | [`join`], [`join_context`] |
 //! | run any number of closures that borrow, and wait for all | [`scope()`], [`in_place_scope`] |
-//! | run a closure later | [`spawn`] |
+//! | run a closure later, or many | [`spawn`], [`spawn_all()`] |
 //! | begin closures in the order in which they were spawned | [`scope_fifo`], [`spawn_fifo`] |
 //! | run a closure on each worker | [`broadcast`], [`spawn_broadcast`] |
 //! | help others while waiting for something of your own | [`yield_now`], [`yield_local`] |
@@ -77,8 +77,8 @@ pub use api::{
     Blocked, BroadcastContext, FnContext, Scope, ScopeFifo, ThreadBuilder, ThreadPool, ThreadPoolBuildError,
     ThreadPoolBuilder, Yield, broadcast, current_num_threads, current_thread_has_pending_tasks,
     current_thread_index, in_place_scope, in_place_scope_fifo, join, join_context, mark_blocked,
-    mark_unblocked, max_num_threads, metrics, scope, scope_fifo, spawn, spawn_broadcast, spawn_fifo,
-    yield_local, yield_now,
+    mark_unblocked, max_num_threads, metrics, scope, scope_fifo, spawn, spawn_all, spawn_broadcast,
+    spawn_fifo, yield_local, yield_now,
 };
 
 /// The version of drowse that this program runs on.

@@ -6,6 +6,9 @@
 
 mod common;
 
+#[path = "wake_counts/at_once.rs"]
+mod at_once;
+
 use common::books::{assert_wakes, at_rest, since};
 use common::{fib, occupy, watchdog};
 use drowse::{Counters, Idleness, Metrics, Reason, SleepMetrics, SleepPolicy, SleepProtocol, WakeSize};

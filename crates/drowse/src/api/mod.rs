@@ -25,6 +25,6 @@ pub use error::ThreadPoolBuildError;
 pub use join::{join, join_context};
 pub use pool::ThreadPool;
 pub use scope::{Scope, ScopeFifo, in_place_scope, in_place_scope_fifo, scope, scope_fifo};
-pub use spawn::{spawn, spawn_fifo};
+pub use spawn::{spawn, spawn_all, spawn_fifo};
 pub use spawner::{CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadSpawn};
 pub use yielding::{Yield, yield_local, yield_now};

@@ -2,7 +2,7 @@
 
 use super::broadcast::{broadcast_in, spawn_broadcast_in};
 use super::scope::{in_place_scope_fifo_in, in_place_scope_in};
-use super::spawn::{spawn_fifo_in, spawn_in};
+use super::spawn::{spawn_all_in, spawn_fifo_in, spawn_in};
 use super::{BroadcastContext, Scope, ScopeFifo, Yield};
 use crate::Metrics;
 use crate::engine::{Registry, WorkerThread};
@@ -207,6 +207,25 @@ impl ThreadPool {
         OP: FnOnce() + Send + 'static,
     {
         spawn_in(op, &self.registry);
+    }
+
+    /// [`spawn_all`](crate::spawn_all()) into this pool.
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// pool.spawn_all((0..3).map(|i| {
+    ///     let sender = sender.clone();
+    ///     move || sender.send(i).unwrap()
+    /// }));
+    /// drop(sender);
+    /// assert_eq!(receiver.iter().sum::<i32>(), 0 + 1 + 2);
+    /// ```
+    pub fn spawn_all<I>(&self, jobs: I)
+    where
+        I: IntoIterator<Item: FnOnce() + Send + 'static>,
+    {
+        spawn_all_in(jobs, &self.registry);
     }
 
     /// [`spawn_fifo`](crate::spawn_fifo) into this pool.

@@ -3,6 +3,12 @@
 use super::registry::Registry;
 use crate::job::JobRef;
 use drowse_sync::omittable;
+use std::iter;
+
+/// So many jobs are offered at once even where there are fewer workers: enough for the fence and the
+/// look at the sleepers to cost next to nothing for each of them, and not so many that the first
+/// one waits long for the last.
+const BATCH: usize = 16;
 
 impl Registry {
     /// Offers a job to the workers: on our own deque if we are one of them, else through the
@@ -21,17 +27,58 @@ impl Registry {
         });
     }
 
+    /// Offers all of these jobs, in their order, as [`inject_or_push`](Self::inject_or_push) would
+    /// one by one, but with one post for each batch.
+    ///
+    /// `jobs` is the user's code: it may panic, take long, or use the pool. So it does not run
+    /// between a push and its post: a batch is gathered first, then queued and posted in one go. A
+    /// batch is no larger than what `jobs` promises by its size hint: one that promises nothing may
+    /// wait for something with each job, and each is offered at once.
+    ///
+    /// # Safety
+    ///
+    /// As for [`inject_or_push`](Self::inject_or_push), for each of them.
+    pub(crate) unsafe fn inject_or_push_all(&self, mut jobs: impl Iterator<Item = JobRef>) {
+        // No smaller than the pool, so that one post can wake all who sleep: those whom it wakes
+        // count as searching until they have found a job, so the next post would rely on them.
+        let most = self.num_threads().max(BATCH);
+        let mut batch = Batch { registry: self, jobs: Vec::new() };
+        loop {
+            let promised = jobs.size_hint().0.clamp(1, most);
+            batch.jobs.reserve(promised);
+            // One by one: if the next one panics, those before it are in the batch.
+            for job in jobs.by_ref().take(promised) {
+                batch.jobs.push(job);
+            }
+            let is_last = batch.jobs.len() < promised;
+            batch.offer();
+            if is_last {
+                return;
+            }
+        }
+    }
+
     /// Offers a job through the injector.
     ///
     /// # Safety
     ///
     /// As for [`inject_or_push`](Self::inject_or_push).
     pub(crate) unsafe fn inject(&self, job: JobRef) {
-        let queue_was_empty = self.injector.is_empty();
-        self.injector.push(job);
+        // SAFETY: the caller's promise.
+        unsafe { self.inject_all(iter::once(job)) };
+    }
+
+    /// Offers jobs through the injector, with one post.
+    ///
+    /// # Safety
+    ///
+    /// As for [`inject_or_push`](Self::inject_or_push), for each of them.
+    unsafe fn inject_all(&self, jobs: impl ExactSizeIterator<Item = JobRef>) {
+        let (count, queue_was_empty) = (jobs.len(), self.injector.is_empty());
+        jobs.for_each(|job| self.injector.push(job));
         // WAKE: the workers may all sleep. By the post's fence and that of a worker that falls
-        // asleep, we see the sleeper, or it sees the job.
-        omittable!("engine/inject-no-post", self.sleep.post_injected(1, &|| queue_was_empty));
+        // asleep, we see the sleeper, or it sees the jobs.
+        omittable!("engine/inject-no-post", self.sleep.post_injected(count, &|| queue_was_empty));
     }
 
     /// Leaves one job for each worker.
@@ -47,5 +94,33 @@ impl Registry {
         }
         // WAKE: each has a job that nobody else can run.
         omittable!("engine/broadcast-no-wake", self.sleep.post_broadcast());
+    }
+}
+
+/// Jobs that will be offered together: also if whoever makes them panics.
+struct Batch<'r> {
+    registry: &'r Registry,
+    /// In no queue; offered once, as they leave.
+    jobs: Vec<JobRef>,
+}
+
+impl Batch<'_> {
+    fn offer(&mut self) {
+        let jobs = self.jobs.drain(..);
+        if jobs.len() == 0 {
+            return;
+        }
+        self.registry.with_worker(|worker| match worker {
+            // SAFETY: the promise made to `inject_or_push_all`; each leaves the batch here.
+            Some(worker) => unsafe { worker.push_all(jobs) },
+            // SAFETY: the same.
+            None => unsafe { self.registry.inject_all(jobs) },
+        });
+    }
+}
+
+impl Drop for Batch<'_> {
+    fn drop(&mut self) {
+        self.offer();
     }
 }

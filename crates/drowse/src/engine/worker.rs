@@ -127,6 +127,21 @@ impl WorkerThread {
         omittable!("engine/push-no-post", self.registry.sleep.post(1, pushed));
     }
 
+    /// Offers jobs to everyone, as [`push`](Self::push) would one by one, but with one post.
+    ///
+    /// # Safety
+    ///
+    /// As for [`push`](Self::push), for each of them.
+    pub(crate) unsafe fn push_all(&self, jobs: impl ExactSizeIterator<Item = JobRef>) {
+        let count = jobs.len();
+        // The last push speaks for all: one without light fences ended with a full fence, which
+        // covers those before it, and one with them leaves the rest to the post's fence.
+        let Some(last) = jobs.map(|job| self.deque.push(job.into_word())).last() else { return };
+        // WAKE: as for `push`: a worker that we do not see on its way to sleep sees the jobs, and
+        // for those that nobody who searches will take, as many are woken.
+        omittable!("engine/push-all-no-post", self.registry.sleep.post(count, &PushedAll { last, count }));
+    }
+
     /// Offers a job to everyone, to be run after those offered the same way before.
     ///
     /// # Safety
@@ -171,7 +186,8 @@ impl Drop for RestoreWorker {
     }
 }
 
-/// A worker posts what it has pushed, and nothing else: see [`Pushed`].
+/// A worker posts what it has pushed, and nothing else: see [`Pushed`]. This is one job, posted as
+/// such; for more there is [`PushedAll`].
 impl<T> PostedTo for Pushed<T> {
     fn was_empty(&self) -> bool {
         self.owner().len() <= 1
@@ -184,6 +200,24 @@ impl<T> PostedTo for Pushed<T> {
     }
 }
 
+/// Jobs that a worker has pushed one after the other, to be posted at once.
+struct PushedAll<'a, T> {
+    last: &'a Pushed<T>,
+    count: usize,
+}
+
+impl<T> PostedTo for PushedAll<'_, T> {
+    /// As far as can be seen: thieves may have taken older ones meanwhile, and then nobody has a
+    /// backlog.
+    fn was_empty(&self) -> bool {
+        self.last.owner().len() <= self.count
+    }
+
+    fn expect_thieves(&self) {
+        self.last.expect_thieves();
+    }
+}
+
 impl Drop for WorkerThread {
     fn drop(&mut self) {
         CURRENT.with(|current| {
@@ -191,5 +225,25 @@ impl Drop for WorkerThread {
                 current.set(ptr::null());
             }
         });
+    }
+}
+
+#[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]
+mod tests {
+    use super::*;
+    use crate::deque;
+    use drowse_sync::LightFences;
+    use std::ptr::NonNull;
+
+    #[test]
+    fn a_queue_was_empty_if_it_holds_no_more_than_was_posted() {
+        let (owner, _stealer) = deque::new::<u8>(4, LightFences::prepare());
+        let push = || owner.push(NonNull::dangling());
+        assert!(push().was_empty());
+        assert!(!push().was_empty(), "one more than was posted");
+        let last = push();
+        assert!(!PushedAll { last, count: 1 }.was_empty());
+        assert!(!PushedAll { last, count: 2 }.was_empty());
+        assert!(PushedAll { last, count: 3 }.was_empty());
     }
 }

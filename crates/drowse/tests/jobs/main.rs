@@ -8,5 +8,6 @@ mod current;
 mod drops;
 mod fairness;
 mod spawn;
+mod spawn_all;
 mod spawn_broadcast;
 mod yielding;

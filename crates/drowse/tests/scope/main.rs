@@ -8,3 +8,4 @@ mod broadcast;
 mod drops;
 mod order;
 mod place;
+mod spawn_all;

@@ -129,6 +129,31 @@ impl<'scope> Scope<'scope> {
         unsafe { self.base.registry.inject_or_push(job) };
     }
 
+    /// Runs closures before the scope ends: each as if by [`spawn`](Self::spawn), but they are made
+    /// known to the pool together. See [`spawn_all`](crate::spawn_all()) for what that means.
+    ///
+    /// If the iterator panics, the scope waits for the closures that it gave before.
+    ///
+    /// The compiler may want to be told the type of the closures' argument, as in the example.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let mut squares = [1, 2, 3, 4];
+    /// drowse::scope(|s| {
+    ///     s.spawn_all(squares.iter_mut().map(|x| move |_: &drowse::Scope<'_>| *x *= *x));
+    /// });
+    /// assert_eq!(squares, [1, 4, 9, 16]);
+    /// ```
+    pub fn spawn_all<I>(&self, bodies: I)
+    where
+        I: IntoIterator<Item: FnOnce(&Scope<'scope>) + Send + 'scope>,
+    {
+        let jobs = bodies.into_iter().map(|body| ScopeBase::job(self, body));
+        // SAFETY: new references.
+        unsafe { self.base.registry.inject_or_push_all(jobs) };
+    }
+
     /// Runs a closure once on each worker of the scope's pool, before the scope ends.
     ///
     /// # Example
