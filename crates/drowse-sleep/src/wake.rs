@@ -103,30 +103,45 @@ impl Sleep {
 
     /// Wakes whom `decide` says.
     ///
-    /// Where there is a census, the decision, the claims and the census are one step: nobody finds
-    /// the pool dead in between, and the first one that is woken may run and block before the
-    /// others are.
+    /// All of them are claimed and uncounted before the first one is unparked: it must not take
+    /// itself for the last who searches while others are on their way. Where there is a census, the
+    /// decision, the claims and the census are one step: nobody finds the pool dead in between, and
+    /// the first one may run and block before the others are unparked.
     fn wake(&self, reason: Reason, waker: Waker, decide: impl Fn() -> Wake) {
         let hold = waker == Waker::GoesOn && self.placement.is_on();
         let grip = if hold { Grip::Hold } else { Grip::LetGo };
-        let Some(detector) = &self.detector else {
-            return self.claim(decide(), grip, |worker, claim| self.unpark(worker, claim, reason));
-        };
-        let early = faulty!("sleep/decides-unlocked", None, Some(decide()));
         let mut claimed = Vec::new();
-        detector.wake(|awake| {
-            self.claim(early.unwrap_or_else(decide), grip, |worker, claim| {
-                omittable!("detector/wake-one-by-one", awake(worker, claim));
-                claimed.push((worker, claim));
-            });
-        });
+        match &self.detector {
+            None => self.claim(decide(), grip, |worker, claim| claimed.push((worker, claim))),
+            Some(detector) => {
+                let early = faulty!("sleep/decides-unlocked", None, Some(decide()));
+                detector.wake(|awake| {
+                    self.claim(early.unwrap_or_else(decide), grip, |worker, claim| {
+                        omittable!("detector/wake-one-by-one", awake(worker, claim));
+                        claimed.push((worker, claim));
+                    });
+                });
+            }
+        }
         for (worker, claim) in claimed {
-            faulty!("detector/wake-one-by-one", (), detector.wake(|awake| awake(worker, claim)));
+            faulty!("detector/wake-one-by-one", (), self.count_awake(worker, claim));
             self.unpark(worker, claim, reason);
         }
     }
 
+    /// The fault: the census is told of one worker at a time.
+    #[cfg(any(drowse_loom, drowse_shuttle))]
+    fn count_awake(&self, worker: usize, claim: Claim) {
+        if let Some(detector) = &self.detector {
+            detector.wake(|awake| awake(worker, claim));
+        }
+    }
+
     /// Takes those out of their slots who are to be woken, and who sleep or are about to.
+    ///
+    /// Those who slept are uncounted: so the counts are true from this moment on, not from the
+    /// moment at which the system gets round to running them. One that was stopped before uncounts
+    /// itself.
     fn claim(&self, wake: Wake, grip: Grip, mut claimed: impl FnMut(usize, Claim)) {
         let (candidates, mut wanted) = match wake {
             Wake::Nobody => (0..0, 0),
@@ -139,6 +154,9 @@ impl Sleep {
                 break;
             }
             let claim = self.slots.claim(worker, grip);
+            if claim.slept() {
+                omittable!("sleep/no-uncount-by-waker", self.uncount());
+            }
             if claim != Claim::Awake {
                 wanted -= 1;
                 claimed(worker, claim);
@@ -147,16 +165,11 @@ impl Sleep {
     }
 
     /// Wakes a worker that was claimed.
-    ///
-    /// If it slept it is uncounted first: so the counts are true from this moment on, not from the
-    /// moment at which the system gets round to running it. One that was stopped before uncounts
-    /// itself.
     fn unpark(&self, worker: usize, claim: Claim, reason: Reason) {
         let meter = &self.meters[worker];
         if !claim.slept() {
             return meter.kept_awake.add(1);
         }
-        omittable!("sleep/no-uncount-by-waker", self.uncount());
         meter.count_wake(reason);
         self.observe(|observer| observer.wake(worker, reason));
         if claim == Claim::Held {

@@ -38,9 +38,9 @@ where
 ///
 /// The iterator runs here and now, and the closures are queued in its order. None of them begins
 /// before its batch is complete: the iterator has ended, or has given as many as there are workers,
-/// 16 at least, or as many as the lower bound of its [`size_hint`](Iterator::size_hint) promised. So an iterator that cannot tell how much is to
-/// come, such as one over a channel, has each closure spawned at once; and one that can must not
-/// wait for a closure that it has given already.
+/// 16 at least, or as many as the lower bound of its [`size_hint`](Iterator::size_hint) promised.
+/// So an iterator that cannot tell how much is to come, such as one over a channel, has each
+/// closure spawned at once; and one that can must not wait for a closure that it has given already.
 ///
 /// # Panics
 ///

@@ -5,9 +5,9 @@ use crate::job::JobRef;
 use drowse_sync::omittable;
 use std::iter;
 
-/// So many jobs are offered at once even where there are fewer workers: enough for the fence and the
-/// look at the sleepers to cost next to nothing for each of them, and not so many that the first
-/// one waits long for the last.
+/// So many jobs are offered at once even where there are fewer workers: enough for the fence and
+/// the look at the sleepers to cost next to nothing for each of them, and not so many that the
+/// first one waits long for the last.
 const BATCH: usize = 16;
 
 impl Registry {
