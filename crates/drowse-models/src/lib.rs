@@ -16,6 +16,9 @@
 //! | `loom_counter` | the counter of `jec` keeps sleepy workers awake, and may come round |
 //! | `loom_deadlock` | the alarm is raised when one worker blocks and the other sleeps |
 //! | `loom_deque` | each item is taken once, by owner or thief, also while the deque grows |
+//! | `loom_fences` | light fences that come late, and go, let one side see |
+//! | `loom_placement` | a sleeper that is sent elsewhere arrives when it was let go, not before |
+//! | `loom_two_sleepers` | one of two workers that fall asleep at once runs the job |
 //! | `loom_engine` | the real engine wakes a worker, brings results and panics, and ends |
 //!
 //! The models of sleep are made for each protocol: [`for_each_protocol`]. They also show that

@@ -152,6 +152,7 @@ mod tests {
 
     #[test]
     fn a_protocol_is_called_what_it_calls_itself() {
+        assert!(SleepProtocol::ALL.iter().all(|protocol| SleepProtocol::VARIANTS.contains(protocol)));
         for protocol in SleepProtocol::VARIANTS {
             assert_eq!(protocol.build().rules().name, protocol.name());
             assert_eq!(protocol.name().parse(), Ok(protocol));

@@ -42,7 +42,7 @@ pub trait Host {
     /// The worker has been woken.
     fn after_sleep(&self) {}
 
-    /// The worker was the last one active, and others are blocked. Called with the census of the
+    /// The worker was the last one up, and others are blocked. Called with the census of the
     /// pool locked; must not unwind.
     fn deadlock(&self, _deadlock: &Deadlock) {}
 }

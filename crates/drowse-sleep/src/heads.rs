@@ -37,7 +37,8 @@ pub struct Heads {
 }
 
 impl Heads {
-    pub(crate) fn of(word: u64) -> Self {
+    /// The counts in this word.
+    pub fn of(word: u64) -> Self {
         Self { inactive: (word / ONE_INACTIVE) as usize, sleeping: (word & MASK) as usize }
     }
 

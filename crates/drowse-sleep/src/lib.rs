@@ -48,23 +48,25 @@
 //!
 //! A worker waits for something: the other half of a `join`, the end of a scope, the end of the
 //! pool. That is a latch. While it waits it runs other jobs; when there are none it sleeps, and has
-//! to be woken when the latch is set. A worker that falls asleep tells its [`LatchWord`], so that
+//! to be woken when the latch is set. A worker that falls asleep tells its [`LatchWord`] (but not
+//! with `sleepy`, where a latch that is set is news for everybody), so that
 //! whoever sets it learns whether its owner sleeps *on this very latch*. If so it wakes the owner,
 //! and nobody else.
 //!
 //! # The slots: how one thread wakes another
 //!
-//! Each worker has a slot: a word to park on. *Awake, prepared, parked*: the worker moves it to the
-//! right, a waker moves it back to *awake* with one compare-and-swap. Whoever succeeds has
-//! *claimed* the sleeper, and unparks it; so nobody is woken twice, no lock is held round a
-//! wake-up, and a worker that is claimed while it is still *prepared* does not sleep at all.
+//! Each worker has a slot: a word to park on. *Awake, prepared, parked* (and two more where
+//! wake-ups are [steered](Steering)): the worker moves it to the right, a waker moves it back to
+//! *awake* with one compare-and-swap. Whoever succeeds has *claimed* the sleeper, and unparks it;
+//! so nobody is woken twice, no lock is held round a wake-up, and a worker that is claimed while it
+//! is still *prepared* does not sleep at all.
 //!
 //! # Protocols decide, `Sleep` acts
 //!
-//! All of the above is the same for every protocol, and is done by [`Sleep`]: the rounds of
-//! searching, the latch, the slot, the fences, the last look, the parking, the waking. What is left
-//! to decide is a table, [`Protocol`]: one word, and for each event a function from the word to the
-//! new word and a decision.
+//! All of the above, but for what a protocol's [`Rules`] say, is the same for all, and is done by
+//! [`Sleep`]: the rounds of searching, the latch, the slot, the fences, the last look, the parking,
+//! the waking. What is left to decide is a table, [`Protocol`]: one word, and for each event a
+//! function from the word to the new word and a decision.
 //!
 //! - A worker **announces** that it is sleepy: the new word, and what to remember of this moment.
 //! - It **commits** to sleep: the new word, or no, there was news.

@@ -43,7 +43,7 @@ use std::fmt;
 /// A protocol that wakes one worker for every post, whoever may be searching:
 ///
 /// ```
-/// use drowse_sleep::{Policy, Posted, Protocol, Rules, Sleep, Wake};
+/// use drowse_sleep::{Heads, Policy, Posted, Protocol, Rules, Sleep, Wake};
 ///
 /// #[derive(Debug)]
 /// struct Nervous;
@@ -54,7 +54,7 @@ use std::fmt;
 ///     }
 ///
 ///     fn post(&self, word: u64, posted: &Posted) -> (u64, Wake) {
-///         (word, Wake::Any(posted.jobs))
+///         (word, Wake::Any(posted.jobs.min(Heads::of(word).sleeping)))
 ///     }
 /// }
 ///

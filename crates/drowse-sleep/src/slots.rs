@@ -24,7 +24,7 @@ const HELD: u32 = 4;
 ///     +--- leave, claim ---+---- claim -----+----- claim ----+-------- unpark -------+
 /// ```
 ///
-/// The worker itself moves right; a waker's claim moves to AWAKE, from either state, with one
+/// The worker itself moves right; a waker's claim moves to AWAKE, or first to HELD, with one
 /// compare-and-swap. So a sleeper is woken by exactly one waker, no lock is held round a wake-up,
 /// and a worker that is counted as sleeping can always be found: its slot was prepared before it
 /// was counted.

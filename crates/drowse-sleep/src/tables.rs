@@ -272,7 +272,7 @@ fn a_table_that_does_not_hold_back_is_noticed() {
 
 /// What each event makes of each word, as a table for people.
 fn draw(protocol: &dyn Protocol, name: fn(u64) -> String) -> String {
-    const COLUMNS: [&str; 6] = ["start", "stop", "announce", "commit", "post", "alert"];
+    const COLUMNS: [&str; 7] = ["start", "stop", "announce", "commit", "post", "post of 3", "alert"];
     let mut rows: BTreeMap<String, [BTreeSet<String>; COLUMNS.len()]> = BTreeMap::new();
     let one_job = Posted { jobs: 1, by_worker: true, queue_was_empty: true, workers: WORKERS };
     for State { word, workers, claimed } in Explorer::explore(protocol, false) {
@@ -304,7 +304,8 @@ fn draw(protocol: &dyn Protocol, name: fn(u64) -> String) -> String {
             Wake::Only(_) | Wake::All => format!("{}, wakes all", name(word_then)),
         };
         row[4].insert(outcome(protocol.post(word, &one_job)));
-        row[5].insert(outcome(protocol.alert(word)));
+        row[5].insert(outcome(protocol.post(word, &Posted { jobs: 3, ..one_job })));
+        row[6].insert(outcome(protocol.alert(word)));
     }
     let mut table = format!("| word | {} |\n|{}\n", COLUMNS.join(" | "), "---|".repeat(COLUMNS.len() + 1));
     for (word, cells) in rows {

@@ -7,7 +7,7 @@ use crate::{Announcement, Baton, Heads, LastLook, Posted, Protocol, Restart, Rul
 /// | bits of the word | what |
 /// |---|---|
 /// | 0 | some workers are asleep, or about to be |
-/// | 1..17 | the sleepy worker's index plus one; 0 if nobody is sleepy |
+/// | 1..16 | the sleepy worker's index plus one; 0 if nobody is sleepy |
 ///
 /// So `0` says that everyone is awake and nobody is sleepy, `1` that some sleep, `2` that worker 0
 /// is sleepy, `3` both.
