@@ -19,6 +19,7 @@
 //! | `loom_fences` | light fences that come late, and go, let one side see |
 //! | `loom_placement` | a sleeper that is sent elsewhere arrives when it was let go, not before |
 //! | `loom_two_sleepers` | one of two workers that fall asleep at once runs the job |
+//! | `loom_last_look` | a worker whose last look found something leaves its slot |
 //! | `loom_engine` | the real engine wakes a worker, brings results and panics, and ends |
 //!
 //! The models of sleep are made for each protocol: [`for_each_protocol`]. They also show that

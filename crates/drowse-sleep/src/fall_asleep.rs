@@ -149,12 +149,12 @@ impl Sleep {
         // if we come too late for that. (Where the latch is not told, the last look and the word
         // see to it.)
         if told && !latch.tell_asleep() {
-            self.slots.leave(worker);
+            omittable!("sleep/no-leave-when-set", self.slots.leave(worker));
             return self.cancel(announcement);
         }
         let news = || look!("sleep/latch-overlooked", latch.probe()) || host.work_visible();
         if !self.commit(announcement, &news) {
-            self.slots.leave(worker);
+            omittable!("sleep/no-leave-after-news", self.slots.leave(worker));
             idle.rounds = self.round_after_news();
         } else {
             faulty!("sleep/prepares-late", (), self.slots.prepare(worker));

@@ -97,7 +97,7 @@ impl Slots {
     /// Worker: changed its mind. Harmless if a waker came first.
     pub(crate) fn leave(&self, worker: usize) {
         // ORDERING: relaxed; a waker that still sees PREPARED stops a worker that is awake anyway.
-        omittable!("slots/no-leave", self.slots[worker].store(AWAKE, Ordering::Relaxed));
+        self.slots[worker].store(AWAKE, Ordering::Relaxed);
     }
 
     /// Worker: the last step before it parks. False if a waker was quicker.

@@ -8,7 +8,7 @@
 //! | [`LockLatch`] | someone says so | a thread outside, blocking |
 //! | [`OnceLatch`] | the pool ends | each worker in its main loop |
 //!
-//! A worker sleeps on the four-state [`LatchWord`](drowse_sleep::LatchWord) at the heart of the
+//! A worker sleeps on the three-state [`LatchWord`](drowse_sleep::LatchWord) at the heart of the
 //! first three and the last.
 
 mod count;
