@@ -78,10 +78,11 @@ where
     RA: Send,
     RB: Send,
 {
-    WorkerThread::with_current(|worker| match worker {
+    // SAFETY: the borrow ends with this call.
+    match unsafe { WorkerThread::current() } {
         Some(worker) => join_on(worker, oper_a, oper_b),
         None => join_from_outside(oper_a, oper_b),
-    })
+    }
 }
 
 #[cold]

@@ -53,13 +53,24 @@ impl WorkerThread {
     /// Calls `f` with the worker that this thread is; with `None` on a thread that is not a worker.
     #[inline(always)]
     pub(crate) fn with_current<R>(f: impl FnOnce(Option<&Self>) -> R) -> R {
-        let current = CURRENT.with(Cell::get);
         // SAFETY: `make_current` was promised that the worker lives until it is dropped on this
         // thread, and that un-sets it. `f` cannot keep the borrow, and nobody drops the worker
         // under `f`: its thread runs `f` inside of `run_worker`, which holds it; an adopted worker
         // is leaked, or taken back by the very call that adopted it, once all that was called in
         // between has returned.
-        f(unsafe { current.as_ref() })
+        f(unsafe { Self::current() })
+    }
+
+    /// The worker that this thread is. For [`with_current`](Self::with_current), and for the one
+    /// caller whose fast path must not be a closure: LLVM may leave that out of line.
+    ///
+    /// # Safety
+    ///
+    /// As long as the borrow is used, this thread must run the code that asked for it.
+    #[inline(always)]
+    pub(crate) unsafe fn current<'a>() -> Option<&'a Self> {
+        // SAFETY: the caller's promise; see `with_current` for why it is enough.
+        unsafe { CURRENT.with(Cell::get).as_ref() }
     }
 
     /// Whether this thread is this worker.
