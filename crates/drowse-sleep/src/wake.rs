@@ -110,20 +110,25 @@ impl Sleep {
     fn wake(&self, reason: Reason, waker: Waker, decide: impl Fn() -> Wake) {
         let hold = waker == Waker::GoesOn && self.placement.is_on();
         let grip = if hold { Grip::Hold } else { Grip::LetGo };
-        let mut claimed = Vec::new();
+        // Most wakes are of one worker, and need no memory.
+        let (mut first, mut others) = (None, Vec::new());
+        let mut keep = |claimed| match first {
+            None => first = Some(claimed),
+            Some(_) => others.push(claimed),
+        };
         match &self.detector {
-            None => self.claim(decide(), grip, |worker, claim| claimed.push((worker, claim))),
+            None => self.claim(decide(), grip, |worker, claim| keep((worker, claim))),
             Some(detector) => {
                 let early = faulty!("sleep/decides-unlocked", None, Some(decide()));
                 detector.wake(|awake| {
                     self.claim(early.unwrap_or_else(decide), grip, |worker, claim| {
                         omittable!("detector/wake-one-by-one", awake(worker, claim));
-                        claimed.push((worker, claim));
+                        keep((worker, claim));
                     });
                 });
             }
         }
-        for (worker, claim) in claimed {
+        for (worker, claim) in first.into_iter().chain(others) {
             faulty!("detector/wake-one-by-one", (), self.count_awake(worker, claim));
             self.unpark(worker, claim, reason);
         }
