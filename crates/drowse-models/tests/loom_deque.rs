@@ -38,7 +38,10 @@ fn steal(deque: &Stealer<Parcel>, items: &Items) -> Option<u32> {
         match if by_force { deque.steal_by_force() } else { deque.steal() } {
             Steal::Success(item) => return Some(items.open(item)),
             Steal::Retry => {}
-            Steal::Asked => by_force = true,
+            Steal::Private => {
+                deque.ask();
+                by_force = true;
+            }
             Steal::Empty => return None,
         }
     }
@@ -318,5 +321,30 @@ fn a_thief_sees_what_lies_below_what_was_popped() {
         let popped = [pop(&owner, &items), pop(&owner, &items)];
         let stolen = thief.join().unwrap();
         assert_all_taken(&items, popped.into_iter().chain([stolen]));
+    });
+}
+
+/// A thief that has claimed what is private is overtaken: the owner takes the item, puts another
+/// one in its place and takes that too, and the other thief makes a claim that looks the same.
+#[test]
+fn a_thief_does_not_take_the_claim_of_another_for_its_own() {
+    with_preemptions(3, || {
+        let items = Items::new(2);
+        let (owner, stealer) = deque::new(2);
+        let stealer = Arc::new(stealer);
+        items.push(&owner, 0);
+        let thieves = [(); 2].map(|()| {
+            let (items, stealer) = (items.clone(), Arc::clone(&stealer));
+            thread::spawn(move || match stealer.steal_by_force() {
+                Steal::Success(item) => Some(items.open(item)),
+                _ => None,
+            })
+        });
+        let first = pop(&owner, &items);
+        items.push(&owner, 1);
+        let second = pop(&owner, &items);
+        let stolen = thieves.map(|thief| thief.join().unwrap());
+        let rest = pop(&owner, &items);
+        assert_all_taken(&items, [first, second, rest].into_iter().chain(stolen));
     });
 }

@@ -92,7 +92,7 @@ fn take(stealer: &Stealer<u32>) -> u32 {
     loop {
         match stealer.steal_by_force() {
             Steal::Success(_) => return 1,
-            Steal::Retry | Steal::Asked => {}
+            Steal::Retry | Steal::Private => {}
             Steal::Empty => return 0,
         }
     }

@@ -46,7 +46,7 @@ impl Board for Local {
         loop {
             match self.deque.steal_by_force() {
                 Steal::Success(job) => return Some(job),
-                Steal::Retry | Steal::Asked => {}
+                Steal::Retry | Steal::Private => {}
                 Steal::Empty => return None,
             }
         }
@@ -122,6 +122,55 @@ fn a_job_that_a_failed_take_back_uncovers_is_not_lost(make: MakeSleep) {
     });
 }
 
+/// Those who fall asleep pass by the deques of sleepers. One of those is woken, and posts a job.
+fn a_job_of_one_who_slept_is_not_passed_by(make: MakeSleep) {
+    with_preemptions(2, move || {
+        let (owner, deque) = deque::new(2);
+        let local = Local { sleep: make(2), done: LatchWord::new(), deque, job: Parcel::empty() };
+        let pool = Arc::new(PassesSleepers { local, wake: LatchWord::new() });
+        let thief = thread::spawn({
+            let pool = Arc::clone(&pool);
+            move || wait_until(&pool.local.sleep, 1, &pool.local.done, &*pool)
+        });
+        let sleeper = thread::spawn({
+            let pool = Arc::clone(&pool);
+            move || {
+                let mut idle = pool.local.sleep.start_looking(0);
+                while !pool.wake.probe() {
+                    pool.local.sleep.no_work_found(&mut idle, &pool.wake, &|| false);
+                }
+                pool.local.sleep.stop_looking(idle, || false);
+                pool.local.push(&owner);
+            }
+        });
+        set_latch(&pool.local.sleep, 0, &pool.wake);
+        sleeper.join().unwrap();
+        thief.join().unwrap();
+    });
+}
+
+struct PassesSleepers {
+    local: Local,
+    /// Worker 0 sleeps until this is set.
+    wake: LatchWord,
+}
+
+impl Board for PassesSleepers {
+    type Job = NonNull<Parcel>;
+
+    fn find(&self, worker: usize) -> Option<NonNull<Parcel>> {
+        if self.local.sleep.is_asleep(0) { None } else { self.local.find(worker) }
+    }
+
+    fn work_visible(&self) -> bool {
+        !self.local.sleep.is_asleep(0) && self.local.work_visible()
+    }
+
+    fn run(&self, worker: usize, job: NonNull<Parcel>) {
+        self.local.run(worker, job);
+    }
+}
+
 for_each_protocol!(
     a_sleeper_runs_a_job_that_its_poster_never_takes_back,
     a_sleeper_runs_the_job_of_a_poster_that_has_rested,
@@ -130,3 +179,9 @@ for_each_protocol!(
     a_job_that_a_failed_take_back_uncovers_is_not_lost
 );
 for_protocols!([counters_explored] a_sleeper_runs_a_job_that_its_poster_never_takes_back);
+
+mod passing_by {
+    use super::a_job_of_one_who_slept_is_not_passed_by;
+    use drowse_models::for_protocols;
+    for_protocols!([counters] a_job_of_one_who_slept_is_not_passed_by);
+}

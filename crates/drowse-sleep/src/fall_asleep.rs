@@ -86,13 +86,18 @@ impl Sleep {
         self.observe(|observer| observer.active(idle.worker));
     }
 
+    /// Whether the worker has only begun to search, and would not get sleepy yet.
+    pub fn is_early(&self, idle: &Idle) -> bool {
+        idle.rounds < self.policy.rounds_until_sleepy
+    }
+
     /// The worker searched everywhere and found nothing. Pauses, gets sleepy, or sleeps until
     /// woken.
     ///
     /// `latch` is what the worker waits for.
     pub fn no_work_found(&self, idle: &mut Idle, latch: &LatchWord, host: &dyn Host) {
         let sleepy_at = self.policy.rounds_until_sleepy;
-        if idle.rounds < sleepy_at {
+        if self.is_early(idle) {
             idle.rounds += 1;
             return self.policy.pause.pause();
         }

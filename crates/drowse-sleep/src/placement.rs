@@ -122,11 +122,12 @@ impl Placement {
         }
     }
 
-    /// Waker, which goes on working: sees to it that the sleeper, which it holds, begins elsewhere.
-    pub(crate) fn send_elsewhere(&self, worker: usize, meter: &Meter) {
+    /// Waker, which goes on working: sees to it that the sleeper, which it holds, begins elsewhere,
+    /// if there is room: so many are `up`, the sleeper included.
+    pub(crate) fn send_elsewhere(&self, worker: usize, up: usize, meter: &Meter) {
         let seat = &self.seats[worker];
         let here = current_cpu();
-        let restore = here.filter(|_| self.wants_to_steer()).and_then(|cpu| self.narrow(seat, cpu));
+        let restore = here.filter(|_| self.wants_to_steer()).and_then(|cpu| self.narrow(seat, cpu, up));
         if restore.is_some() {
             meter.steered.add(1);
         }
@@ -177,7 +178,7 @@ impl Placement {
     /// Takes the processor out of the mask of the thread that sleeps here. Returns what the mask
     /// was, and what it is; `None` if that cannot be done, or would leave it no processor, or would
     /// change nothing.
-    fn narrow(&self, seat: &Seat, cpu: usize) -> Option<(CpuMask, CpuMask)> {
+    fn narrow(&self, seat: &Seat, cpu: usize, up: usize) -> Option<(CpuMask, CpuMask)> {
         if seat.hopeless.get() > 0 {
             seat.hopeless.set_mine(seat.hopeless.get() - 1);
             return None;
@@ -187,7 +188,11 @@ impl Placement {
             return None;
         }
         // What its mask is now, not what it was: the user may have changed it.
-        let narrowed = CpuMask::of(thread).and_then(|mask| {
+        let mask = CpuMask::of(thread);
+        if mask.as_ref().is_some_and(|mask| up > mask.count()) {
+            return None; // Wherever it begins, somebody is there.
+        }
+        let narrowed = mask.and_then(|mask| {
             let narrowed = mask.without(cpu);
             let makes_sense = mask.contains(cpu) && mask.count() > 1;
             (makes_sense && narrowed.apply_to(thread)).then_some((mask, narrowed))
@@ -246,10 +251,11 @@ mod tests {
     use crate::{LatchWord, Policy, Reason, Sleep, SleepProtocol, Waker};
     use std::thread;
 
-    /// How often a sleeper was steered whose latch was set by such a waker.
-    fn steered_by(waker: Waker) -> u64 {
+    /// How often a sleeper was steered whose latch was set by such a waker, in a pool of so many
+    /// workers of whom the others are up.
+    fn steered_by(waker: Waker, workers: usize) -> u64 {
         let policy = Policy { rounds_until_sleepy: 0, rounds_while_sleepy: 0, ..Policy::default() };
-        let sleep = Sleep::new(1, SleepProtocol::default(), policy).with_steering(Steering::Always);
+        let sleep = Sleep::new(workers, SleepProtocol::default(), policy).with_steering(Steering::Always);
         let latch = LatchWord::new();
         thread::scope(|scope| {
             scope.spawn(|| {
@@ -270,10 +276,13 @@ mod tests {
     }
 
     #[test]
-    fn who_sets_a_latch_and_goes_on_steers_its_owner() {
-        let several = CpuMask::of(ThreadId::current()).is_some_and(|mask| mask.count() > 1);
-        assert_eq!(steered_by(Waker::GoesOn), u64::from(several && CpuMask::can_be_changed()));
-        assert_eq!(steered_by(Waker::MayStop), 0);
+    fn who_sets_a_latch_and_goes_on_steers_its_owner_if_there_is_room() {
+        let processors = CpuMask::of(ThreadId::current()).map_or(1, |mask| mask.count());
+        let possible = u64::from(processors > 1 && CpuMask::can_be_changed());
+        assert_eq!(steered_by(Waker::GoesOn, 1), possible);
+        assert_eq!(steered_by(Waker::GoesOn, processors), possible);
+        assert_eq!(steered_by(Waker::GoesOn, processors + 1), 0);
+        assert_eq!(steered_by(Waker::MayStop, 1), 0);
     }
 
     /// Of so many wakes, how many are steered, if the system is like this.

@@ -6,7 +6,7 @@ use crate::placement::{Placement, Steering};
 use crate::slots::Slots;
 use crate::word::Word;
 use crate::{Deadlock, MAX_WORKERS, Observer, Policy, Protocol, Rules, SleepProtocol};
-use drowse_sync::{Arc, CachePadded, Stopwatch};
+use drowse_sync::{Arc, CachePadded, Stopwatch, faulty};
 use std::panic::Location;
 
 /// The sleep of the workers of one pool.
@@ -102,6 +102,16 @@ impl Sleep {
     /// How many workers are asleep at this moment.
     pub fn sleeping(&self) -> usize {
         self.slots.parked()
+    }
+
+    /// Whether this worker is asleep: not between its [`start_looking`](Self::start_looking) and
+    /// [`stop_looking`](Self::stop_looking) but parked there, and so it has no jobs of its own.
+    ///
+    /// Up to date for what the caller has seen the worker do: a look that comes after a fence, or
+    /// in [`Host::work_visible`](crate::Host::work_visible), misses no job of a worker that was
+    /// asleep before it posted.
+    pub fn is_asleep(&self, worker: usize) -> bool {
+        faulty!("sleep/all-seem-asleep", self.slots.is_asleep(worker), true)
     }
 
     /// Whether the protocol's word is as it should be when no worker searches or sleeps. For tests.

@@ -1,7 +1,7 @@
 //! The slots: one word per worker to park on, claimed by whoever wakes it.
 
 use drowse_sync::atomic::Ordering;
-use drowse_sync::{CachePadded, WaitWord, faulty, mutant, omittable};
+use drowse_sync::{WaitWord, faulty, mutant, omittable};
 
 /// Running, or not yet decided to sleep.
 const AWAKE: u32 = 0;
@@ -36,7 +36,9 @@ const HELD: u32 = 4;
 /// from the release of those two steps and the acquire with which a waker reads them.
 #[derive(Debug)]
 pub(crate) struct Slots {
-    slots: Box<[CachePadded<WaitWord>]>,
+    /// Side by side: they change when workers sleep and wake, and all are looked at by wakers, who
+    /// look for sleepers, and by thieves, who pass them by.
+    slots: Box<[WaitWord]>,
     /// Whether sleepers can be held. If not, they need not doze before they park.
     pub(crate) can_be_held: bool,
 }
@@ -73,7 +75,7 @@ pub(crate) enum Grip {
 impl Slots {
     /// Slots for `workers` workers, all awake.
     pub(crate) fn new(workers: usize) -> Self {
-        let slots = (0..workers).map(|_| CachePadded::new(WaitWord::new(AWAKE))).collect();
+        let slots = (0..workers).map(|_| WaitWord::new(AWAKE)).collect();
         Self { slots, can_be_held: false }
     }
 
@@ -86,6 +88,14 @@ impl Slots {
     pub(crate) fn parked(&self) -> usize {
         // ORDERING: relaxed; for people to read.
         self.slots.iter().filter(|slot| slot.load(Ordering::Relaxed) == PARKED).count()
+    }
+
+    /// Whether the worker is asleep, as far as the caller can see.
+    pub(crate) fn is_asleep(&self, worker: usize) -> bool {
+        // ORDERING: relaxed; a look, whose caller brings its own fence where it needs one. One that
+        // was woken has seen that it is awake before it does anything else, so whoever must see
+        // what it does sees that too.
+        matches!(self.slots[worker].load(Ordering::Relaxed), DOZING | PARKED | HELD)
     }
 
     /// Worker: becomes visible to wakers.

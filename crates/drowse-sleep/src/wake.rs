@@ -178,10 +178,16 @@ impl Sleep {
         meter.count_wake(reason);
         self.observe(|observer| observer.wake(worker, reason));
         if claim == Claim::Held {
-            self.placement.send_elsewhere(worker, meter);
+            self.placement.send_elsewhere(worker, self.up(), meter);
         }
         // WAKE: the worker is ours since the claim; nobody else will wake it.
         self.slots.unpark(worker, claim);
+    }
+
+    /// How many workers are up, those on their way included; all of them if the word does not tell.
+    fn up(&self) -> usize {
+        let heads = self.protocol.heads(self.word.peek());
+        self.workers() - heads.map_or(0, |heads| heads.sleeping.min(self.workers()))
     }
 
     /// A worker that has committed sleeps no more, or never did.

@@ -82,6 +82,9 @@ fn full() {
     omittable!("fence/no-full-fence", fence(Ordering::SeqCst));
 }
 
+#[cfg(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle))))]
+mod budget;
+
 #[cfg(drowse_loom)]
 #[path = "fence/loom.rs"]
 mod asymmetric;
@@ -94,7 +97,7 @@ mod asymmetric;
 #[path = "fence/membarrier.rs"]
 mod asymmetric;
 
-pub use asymmetric::{LightFences, Prepared, want_light_fences};
+pub use asymmetric::{LightFences, Prepared, heavy_fences_executed, want_light_fences};
 #[cfg(drowse_loom)]
 pub use asymmetric::{change_light_fences, changing_light_fences, without_light_fences};
 

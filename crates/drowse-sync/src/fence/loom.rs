@@ -104,6 +104,11 @@ impl LightFences {
         Some(Self(()))
     }
 
+    /// How many heavy fences there were since: none that cost anything.
+    pub fn cost(&self) -> u64 {
+        0
+    }
+
     /// Whether they must be given back.
     pub fn are_due_back(&self) -> bool {
         system() == REFUSES
@@ -145,6 +150,11 @@ pub(super) fn heavy() {
         (0..THREADS).for_each(fence_at);
         full();
     }
+}
+
+/// How many heavy fences this thread has had the system execute: none.
+pub fn heavy_fences_executed() -> u64 {
+    0
 }
 
 /// Whoever wants them may have them when the model says so.

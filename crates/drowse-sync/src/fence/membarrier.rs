@@ -18,15 +18,16 @@
 //! interrupts no other processor on ARM, nor on an x86 that broadcasts such changes; a signal to
 //! each thread needs a handler of ours in a process that is not.
 
+use super::budget::Budget;
 use super::full;
-use crate::{hint, say};
+use crate::{Stopwatch, hint, say};
 use std::cell::Cell;
 use std::io;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::Once;
-use std::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering, compiler_fence};
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence};
+use std::sync::{LazyLock, Once};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -49,8 +50,21 @@ const REFUSED: u32 = 4;
 const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
 const REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
 
+/// How many heavy fences there were lately.
+static BUDGET: Budget = Budget::new();
+
+static CLOCK: LazyLock<Stopwatch> = LazyLock::new(Stopwatch::start);
+
+/// How many heavy fences the system has executed.
+static EXECUTED: AtomicU64 = AtomicU64::new(0);
+
 /// How many have light fences. Nobody executes a heavy fence for the sake of none.
 static USERS: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// How many of them were this thread's.
+    static EXECUTED_HERE: Cell<u64> = const { Cell::new(0) };
+}
 
 thread_local! {
     /// How many of them are this very thread.
@@ -88,6 +102,9 @@ fn state() -> u32 {
 /// fence, where the other side of a handshake has a [heavy fence](super::heavy_fence).
 #[derive(Debug)]
 pub struct LightFences {
+    at_any_cost: bool,
+    /// Heavy fences before.
+    executed: u64,
     on_this_thread: PhantomData<*mut ()>,
 }
 
@@ -104,19 +121,27 @@ impl LightFences {
         Prepared(())
     }
 
-    /// If they are to be had at all, however long that takes.
+    /// If they are to be had at all, however long that takes, and however many heavy ones there
+    /// are.
     pub fn at_any_cost() -> Option<Self> {
         want_light_fences();
         while state() == TELLING {
             #[allow(clippy::disallowed_methods, reason = "nothing tells when the system has answered")]
             thread::sleep(Duration::from_millis(1));
         }
-        Self::get()
+        let mut fences = Self::of_system()?;
+        fences.at_any_cost = true;
+        Some(fences)
     }
 
     /// If they are to be had at this moment. To be asked where nobody waits for the caller: if the
-    /// system has changed its mind, whoever hears of it first tells people.
+    /// system has changed its mind, whoever hears of it first tells people. Not while there are so
+    /// many heavy fences that light ones are not worth it.
     pub fn get() -> Option<Self> {
+        if BUDGET.is_overdrawn() { None } else { Self::of_system() }
+    }
+
+    fn of_system() -> Option<Self> {
         match state() {
             READY => {}
             REFUSED => {
@@ -134,18 +159,29 @@ impl LightFences {
         });
         full();
         // A thread that is about to end gets none.
-        counted.ok().map(|()| Self { on_this_thread: PhantomData })
+        counted.ok().map(|()| Self {
+            at_any_cost: false,
+            // ORDERING: relaxed; a measure.
+            executed: EXECUTED.load(Ordering::Relaxed),
+            on_this_thread: PhantomData,
+        })
     }
 
-    /// Whether the system refuses heavy fences now: then these should be dropped soon. As for
-    /// [`get`](Self::get).
+    /// How many heavy fences there were since, for these or others.
+    pub fn cost(&self) -> u64 {
+        // ORDERING: relaxed; a measure.
+        EXECUTED.load(Ordering::Relaxed).saturating_sub(self.executed)
+    }
+
+    /// Whether the system refuses heavy fences now, or there are too many: then these should be
+    /// dropped soon. As for [`get`](Self::get).
     #[cold]
     pub fn are_due_back(&self) -> bool {
         let refused = state() == REFUSED;
         if refused {
             tell_people();
         }
-        refused
+        refused || (BUDGET.is_overdrawn() && !self.at_any_cost)
     }
 }
 
@@ -187,9 +223,21 @@ pub(super) fn heavy() {
     full();
     // ORDERING: acquire pairs with the release of those who gave theirs back; after the full fence,
     // see the module.
-    if USERS.load(Ordering::Acquire) > mine() {
+    let has_users = USERS.load(Ordering::Acquire) > mine();
+    if has_users || BUDGET.is_overdrawn() {
+        BUDGET.spend(CLOCK.elapsed());
+    }
+    if has_users {
+        // ORDERING: relaxed; a measure.
+        EXECUTED.fetch_add(1, Ordering::Relaxed);
+        let _ = EXECUTED_HERE.try_with(|executed| executed.set(executed.get() + 1));
         if state() == REFUSED { wait_it_out() } else { fence_everyone() }
     }
+}
+
+/// How many heavy fences this thread has had the system execute.
+pub fn heavy_fences_executed() -> u64 {
+    EXECUTED_HERE.try_with(Cell::get).unwrap_or(0)
 }
 
 #[cold]
@@ -240,6 +288,7 @@ fn wait_it_out() {
 /// Somebody who has no light fences would profit from them: sees to it that there are some, soon.
 #[cold]
 pub fn want_light_fences() {
+    BUDGET.recover(CLOCK.elapsed());
     watch_forks();
     // ORDERING: acquire, as in `state`; the exchange lets one thread tell the system.
     let mine = STATE.compare_exchange(UNTRIED, TELLING, Ordering::Acquire, Ordering::Relaxed).is_ok();

@@ -7,14 +7,29 @@ use std::ptr::{self, NonNull};
 #[derive(Debug)]
 pub(super) struct Buffer<T> {
     slots: Box<[AtomicPtr<T>]>,
+    /// The buffer that this one has replaced: slow thieves may still read it.
+    outgrown: Option<NonNull<Self>>,
 }
 
 impl<T> Buffer<T> {
-    /// Allocates a buffer for its owner to free.
-    pub(super) fn leak(capacity: usize) -> NonNull<Self> {
+    /// Allocates a buffer, to be [freed](Self::free) by its owner.
+    pub(super) fn leak(capacity: usize, outgrown: Option<NonNull<Self>>) -> NonNull<Self> {
         assert!(capacity.is_power_of_two(), "capacity {capacity} is no power of two");
         let slots = (0..capacity).map(|_| AtomicPtr::new(ptr::null_mut())).collect();
-        NonNull::from(Box::leak(Box::new(Self { slots })))
+        NonNull::from(Box::leak(Box::new(Self { slots, outgrown })))
+    }
+
+    /// Frees this buffer, and all that it and they have outgrown.
+    ///
+    /// # Safety
+    ///
+    /// Each must have come from [`leak`](Self::leak), and nobody may use any of them any more.
+    pub(super) unsafe fn free(newest: NonNull<Self>) {
+        let mut next = Some(newest);
+        while let Some(buffer) = next {
+            // SAFETY: the caller's promise.
+            next = unsafe { Box::from_raw(buffer.as_ptr()) }.outgrown;
+        }
     }
 
     pub(super) fn capacity(&self) -> usize {

@@ -5,21 +5,23 @@
 //! somebody shares:
 //!
 //! ```text
-//!     top                split                claim        bottom
-//!      v                   v                    v             v
-//!      | public: anyone    | being published    | private: the owner's, for now |
-//!      | takes, by CAS     | by a thief         | pushes and pops without fence |
+//!     top                split                               bottom
+//!      v                   v                                    v
+//!      | public: anyone    | private: the owner's, for now      |
+//!      | takes, by CAS     | pushes and pops without a fence    |
 //! ```
 //!
-//! - **The owner** pushes and pops at `bottom`. A pop stores `bottom`, then reads `claim`: if the
+//! - **The owner** pushes and pops at `bottom`. A pop stores `bottom`, then reads `split`: if the
 //!   item is not below it, the owner has it, without a fence and without a compare-and-swap.
 //! - **A thief** takes from the public part. If that is empty it *asks*: it lowers the owner's
 //!   `limit`, so that the next push leaves the fast path and *shares* half of the private part. For
 //!   an owner that pushes all the time this is the cheapest way. An owner that knows of thieves to
 //!   come shares without being asked.
 //! - If the owner does not answer, the thief can *publish* half of the private part by force: it
-//!   raises `claim`, executes a heavy fence, and reads `bottom`. So every item can be stolen at any
-//!   time, whatever the owner does meanwhile.
+//!   *claims* the split, executes a heavy fence, reads `bottom`, and moves the split, if the claim
+//!   still holds. So every item can be stolen at any time, whatever the owner does meanwhile.
+//! - **The owner never waits.** A claim sends its pops the slow way, where it ends the claim and
+//!   publishes itself: the thief, back from its fence, finds what it was after.
 //! - **Where they meet**, in the public part, they follow Chase and Lev, with `split` as the
 //!   thieves' `bottom`.
 //!
@@ -30,8 +32,8 @@
 //! - **One branch to take back.** [`Owner::take_back`] asks the one question a `join` has: is what
 //!   I pushed still the newest, and still mine?
 //! - **No heavy fence?** Where the system has none, or none yet, the owner takes the slow path
-//!   every time: `limit` and `claim` send it there, so that the fast path need not ask. On the slow
-//!   path it notices when that changes.
+//!   every time, with a full fence: `limit` and `split` send it there, so that the fast path need
+//!   not ask. On the slow path it notices when that changes.
 //! - **No epochs.** A buffer that was outgrown is kept until the deque is dropped. All of them
 //!   together are smaller than the current one, and a slow thief can never read freed memory.
 //!
@@ -40,28 +42,32 @@
 //! Three handshakes keep an item from being taken twice. In each, both sides write, fence, and
 //! read:
 //!
-//! 1. *Owner's pop against a publication.* Owner: `bottom` down, light fence, read `claim`. Thief:
-//!    `claim` up, heavy fence, read `bottom`. Whichever fence comes second sees the other's move:
-//!    either the owner sees the claim and takes the slow path, or the thief sees the lowered
-//!    `bottom` and publishes only what is below.
+//! 1. *Owner's pop against a publication.* Owner: `bottom` down, light fence, read `split`. Thief:
+//!    claim `split`, heavy fence, read `bottom`. Whichever fence comes second sees the other's
+//!    move: either the owner sees the claim and takes the slow path, or the thief sees the lowered
+//!    `bottom` and publishes only what is below. (Without light fences: two full ones.)
 //! 2. *Owner's pop of a public item against a steal.* Owner: `split` down, full fence, read `top`.
 //!    Thief: read `top`, full fence, read `split`. Either the thief sees the lowered `split` and
 //!    leaves the item alone, or the owner sees that `top` has come up to it, and both race for it.
 //! 3. *Two thieves, or a thief and the owner at the last public item*: a compare-and-swap of `top`.
 //!
-//! `split` and `claim` are written under a lock, by the owner on the slow path and by publishing
-//! thieves. Outside a publication they are equal.
+//! `split` is changed by compare-and-swap: by the owner, who may do so at any time, and by the one
+//! thief that has claimed it. That there is but one is the business of a lock among thieves. (With
+//! two, one could take the other's claim for its own, and act on what it read of `bottom` before.)
 //!
 //! What makes an item's contents visible to a thief is the release of every store to `bottom` and
 //! to `split`, and the acquire of the loads.
 
 mod buffer;
 mod owner;
+mod price;
+mod split;
 mod stealer;
 
 use buffer::Buffer;
-use drowse_sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, Ordering};
-use drowse_sync::{Arc, CachePadded, LightFences, Mutex, Prepared, mutant};
+use drowse_sync::atomic::{AtomicI64, AtomicPtr, Ordering};
+use drowse_sync::{Arc, CachePadded, LightFences, Mutex, Prepared};
+use split::{AtomicSplit, Split};
 use std::ptr::NonNull;
 
 pub use owner::{Owner, Pushed};
@@ -89,9 +95,6 @@ struct Shared<T> {
     private: CachePadded<Private>,
     /// What thieves write.
     public: CachePadded<Public<T>>,
-    /// Whether the owner has light fences, and takes the fast path: not before its first push, and
-    /// not while it rests. Written by the owner, under the lock.
-    is_light: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -110,54 +113,33 @@ const ASKED: i64 = i64::MIN;
 struct Public<T> {
     /// The oldest item. Moved up by whoever takes it, and never down.
     top: AtomicI64,
-    /// One past the newest item that thieves may take. Written under the lock.
-    split: AtomicI64,
-    /// One past the newest item that the owner may not take without looking. Written under the
-    /// lock. Above all items while the owner has no light fences.
-    claim: AtomicI64,
+    /// Where thieves must stop. The owner has light fences, and takes the fast path, if it says so:
+    /// not before its first push, and not while it rests.
+    split: AtomicSplit,
     /// Where the items are: the newest of the buffers. Written by the owner.
     buffer: AtomicPtr<Buffer<T>>,
-    /// Every buffer there ever was.
-    lock: Mutex<Vec<NonNull<Buffer<T>>>>,
+    /// Held by the thief that publishes.
+    publisher: Mutex<()>,
 }
 
-// SAFETY: the pointers in the list own their buffers, which are made of atomics; the items are
-// plain words to the deque, and sending them is a matter between those who push and those who take.
+// SAFETY: the pointer owns its buffer, which is made of atomics; the items are plain words to the
+// deque, and sending them is a matter between those who push and those who take.
 unsafe impl<T> Send for Shared<T> {}
-// SAFETY: everything is atomic, except for the list, which is locked. For the items see `Send`.
+// SAFETY: everything is atomic. For the items see `Send`.
 unsafe impl<T> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
     fn new(capacity: usize) -> Self {
-        let first = Buffer::leak(capacity);
+        let first = Buffer::leak(capacity, None);
         Self {
             private: CachePadded::new(Private { bottom: AtomicI64::new(0), limit: AtomicI64::new(ASKED) }),
             public: CachePadded::new(Public {
                 top: AtomicI64::new(0),
-                split: AtomicI64::new(0),
-                claim: AtomicI64::new(i64::MAX),
+                split: AtomicSplit::new(Split::START),
                 buffer: AtomicPtr::new(first.as_ptr()),
-                lock: Mutex::new(vec![first]),
+                publisher: Mutex::new(()),
             }),
-            is_light: AtomicBool::new(false),
         }
-    }
-
-    /// Whether the owner has light fences. Exact for the owner and for whoever holds the lock; for
-    /// others, a guess.
-    fn is_light(&self) -> bool {
-        // ORDERING: relaxed; the lock orders it for those who rely on it.
-        self.is_light.load(Ordering::Relaxed)
-    }
-
-    /// Sets where the public part ends. Only with the lock held.
-    fn set_split(&self, split: i64) {
-        // ORDERING: release passes on to thieves, which acquire `split`, what the holder of the
-        // lock knows of the items below.
-        self.public.split.store(split, mutant::weaken("deque/split-relaxed", Ordering::Release));
-        let claim = if self.is_light() { split } else { i64::MAX };
-        // ORDERING: relaxed; only the owner reads it, and takes the lock if in doubt.
-        self.public.claim.store(claim, Ordering::Relaxed);
     }
 
     /// Whether there seems to be nothing to take. Exact for what happened before.
@@ -171,10 +153,11 @@ impl<T> Shared<T> {
 
 impl<T> Drop for Shared<T> {
     fn drop(&mut self) {
-        for buffer in self.public.lock.lock().drain(..) {
-            // SAFETY: the list owns what `Buffer::leak` leaked, each once; with the last handle
-            // gone nobody holds a pointer into any of them.
-            drop(unsafe { Box::from_raw(buffer.as_ptr()) });
+        // ORDERING: relaxed; the last handle is gone, and its drop has acquired all others'.
+        if let Some(newest) = NonNull::new(self.public.buffer.load(Ordering::Relaxed)) {
+            // SAFETY: leaked by `new` and `grow`, each linked to the one before; with the last
+            // handle gone nobody uses them.
+            unsafe { Buffer::free(newest) };
         }
     }
 }

@@ -3,9 +3,11 @@
 #[cfg(any(drowse_loom, drowse_shuttle))]
 mod faults;
 
+use super::price::Price;
+use super::split::Split;
 use super::{ASKED, Buffer, Shared};
 use drowse_sync::atomic::{AtomicPtr, Ordering};
-use drowse_sync::{Arc, LightFences, faulty, full_fence, light_fence, mutant, omittable, want_light_fences};
+use drowse_sync::{Arc, LightFences, faulty, full_fence, light_fence, look, mutant, omittable};
 use std::cell::{Cell, RefCell};
 use std::ptr::{self, NonNull};
 
@@ -22,8 +24,8 @@ pub struct Owner<T> {
     fences: RefCell<Option<LightFences>>,
     /// Where it gets them.
     get_fences: fn() -> Option<LightFences>,
-    /// Pushes that took the slow path because there were no light fences.
-    slow_pushes: Cell<u32>,
+    /// What it pays for them.
+    price: Price,
 }
 
 /// An owner that has pushed just now. Whoever looks for sleepers next needs no more than a light
@@ -47,10 +49,6 @@ impl<T> Pushed<T> {
     }
 }
 
-/// After this many slow pushes it is worth starting a thread to get the system ready for light
-/// fences.
-const MANY_SLOW_PUSHES: u32 = 1_000;
-
 // SAFETY: the raw pointer goes to a buffer that `shared` keeps alive; the cells go with the owner.
 // Light fences belong to the thread that got them, by a push: an owner is sent to its thread before
 // that, and stays there.
@@ -68,7 +66,7 @@ impl<T> Owner<T> {
             mask: Cell::new(0),
             fences: RefCell::new(None),
             get_fences,
-            slow_pushes: Cell::new(0),
+            price: Price::default(),
         };
         owner.use_buffer(buffer);
         owner.set_limit(0);
@@ -94,10 +92,13 @@ impl<T> Owner<T> {
     fn push_slow(&self, bottom: i64, item: NonNull<T>) {
         self.make_room(bottom);
         self.push_at(bottom, item);
-        // A thief may have asked for it.
-        self.share();
+        if self.is_light() {
+            // A thief may have asked for it. (Without light fences it helps itself, at little
+            // cost.)
+            self.share();
+        }
         self.change_fences();
-        if !self.shared.is_light() {
+        if !self.is_light() {
             // ORDERING: in the place of the light fence that pairs with a sleeper's heavy one:
             // `Pushed` promises that no more is needed.
             full_fence("deque/push-unfenced");
@@ -111,14 +112,12 @@ impl<T> Owner<T> {
         if fences.as_ref().is_some_and(LightFences::are_due_back) {
             // First the slow path, then no light fences.
             self.leave_fast_path();
-            *fences = None;
-        } else if fences.is_none() {
+            self.price.give_back(fences.take());
+        } else if fences.is_none() && self.price.is_paid_after(1) {
             *fences = (self.get_fences)();
             if fences.is_some() {
                 self.set_light(true);
                 self.make_room(self.bottom());
-            } else {
-                self.count_slow_push();
             }
         }
     }
@@ -129,21 +128,13 @@ impl<T> Owner<T> {
         self.change_fences();
     }
 
-    fn count_slow_push(&self) {
-        let pushes = self.slow_pushes.get() + 1;
-        self.slow_pushes.set(pushes % MANY_SLOW_PUSHES);
-        if pushes == MANY_SLOW_PUSHES {
-            want_light_fences();
-        }
-    }
-
     /// The owner is going to do nothing for a while: it gives its light fences back, so that nobody
     /// executes a heavy one because of it. Its next push gets them again.
     pub fn rest(&self) {
         let mut fences = self.fences.borrow_mut();
         if fences.is_some() {
             omittable!("deque/rest-stays-light", self.leave_fast_path());
-            *fences = None;
+            self.price.give_back(fences.take());
         }
     }
 
@@ -155,58 +146,35 @@ impl<T> Owner<T> {
 
     /// Notes whether the owner has light fences. The caller sets the limit next.
     fn set_light(&self, is_light: bool) {
-        let public = &*self.shared.public;
-        // No thief is publishing meanwhile: each of them acts on one or the other.
-        let lock = mutant::lock("deque/switch-unlocked", &public.lock);
-        // ORDERING: relaxed; written and read under the lock, and a guess elsewhere.
-        self.shared.is_light.store(is_light, Ordering::Relaxed);
-        // ORDERING: relaxed; written under the lock.
-        self.shared.set_split(public.split.load(Ordering::Relaxed));
-        drop(lock);
+        // A thief that is publishing has acted on what was before: its claim ends.
+        self.shared.public.split.update(|split| split.with_light_owner(is_light));
+    }
+
+    fn is_light(&self) -> bool {
+        // ORDERING: relaxed; only the owner changes that.
+        self.shared.public.split.load(Ordering::Relaxed).owner_is_light()
     }
 
     /// Publishes half of the private items, if nothing is public. Cheaper than when a thief must do
     /// so.
     pub fn share(&self) {
-        if !self.shared.is_light() {
-            return; // Thieves publish, at little cost.
-        }
-        // If that fails, a thief is publishing.
-        if let Some(lock) = self.shared.public.lock.try_lock() {
-            self.share_locked();
-            drop(lock);
-        }
+        let public = &*self.shared.public;
+        let bottom = self.bottom();
+        public.split.update(|split| {
+            // ORDERING: relaxed; `top` never falls. If it seems lower than it is, nothing is
+            // shared, and the thief asks again.
+            if split.index() > public.top.load(Ordering::Relaxed) {
+                return split;
+            }
+            // No fence: it is the owner who pops, and it does not while it is here.
+            shared_half(split, bottom)
+        });
     }
 
     /// Makes the next push public at once, as if a thief had asked for it.
     pub fn share_next(&self) {
         // ORDERING: relaxed; only the owner acts on it.
         self.shared.private.limit.store(ASKED, Ordering::Relaxed);
-    }
-
-    /// Like [`share`](Self::share), but waits for a thief that is publishing.
-    pub fn share_for_sure(&self) {
-        let lock = self.shared.public.lock.lock();
-        self.share_locked();
-        drop(lock);
-    }
-
-    /// With the lock held.
-    fn share_locked(&self) {
-        let public = &*self.shared.public;
-        // ORDERING: relaxed; written under the lock.
-        let split = public.split.load(Ordering::Relaxed);
-        // ORDERING: relaxed; `top` never falls. If it seems lower than it is, nothing is shared,
-        // and the thief asks again.
-        if split <= public.top.load(Ordering::Relaxed) && split < self.bottom() {
-            let shared = split + (self.bottom() - split + 1) / 2;
-            // No fence: it is the owner who pops, and it does not while it is here.
-            faulty!(
-                "deque/share-unclaimed",
-                self.shared.set_split(shared),
-                faults::split_without_claim(self, shared)
-            );
-        }
     }
 
     #[inline(always)]
@@ -224,7 +192,7 @@ impl<T> Owner<T> {
             return None;
         }
         let bottom = self.bottom() - 1;
-        if self.lower_bottom(bottom) <= bottom || self.pop_public(bottom) {
+        if self.lower_bottom(bottom) || self.pop_slow(bottom) {
             // ORDERING: relaxed; the owner wrote the slot itself.
             NonNull::new(self.slot(bottom).load(Ordering::Relaxed))
         } else {
@@ -238,7 +206,7 @@ impl<T> Owner<T> {
     pub fn take_back(&self, item: NonNull<T>) -> bool {
         let bottom = self.bottom() - 1;
         // ORDERING: relaxed; the owner wrote the slot itself. If the deque is empty the slot is
-        // stale, and `claim` tells.
+        // stale, and `split` tells.
         let newest = self.slot(bottom).load(Ordering::Relaxed);
         // Look first: to withdraw another item, even for a moment, would hide it from a worker that
         // takes a last look before it sleeps.
@@ -247,7 +215,7 @@ impl<T> Owner<T> {
             ptr::eq(newest, item.as_ptr()),
             faults::hide_then_look(self, bottom, item)
         );
-        is_newest && (self.lower_bottom(bottom) <= bottom || self.pop_public(bottom))
+        is_newest && (self.lower_bottom(bottom) || self.pop_slow(bottom))
     }
 
     /// How many items there are. Thieves may have taken some of them by now.
@@ -293,32 +261,53 @@ impl<T> Owner<T> {
         self.mask.set(self.buffer().capacity() - 1);
     }
 
-    /// Withdraws the newest item, at `bottom`, from the thieves' sight. Returns what they claim.
+    /// Withdraws the newest item, at `bottom`, from the thieves' sight. Whether it is the owner's
+    /// for sure.
     #[inline(always)]
-    fn lower_bottom(&self, bottom: i64) -> i64 {
+    fn lower_bottom(&self, bottom: i64) -> bool {
         // ORDERING: release, though nothing is pushed: a thief may never see the values that the
         // items below were pushed with, since this one replaces them.
         self.set_bottom(bottom, mutant::weaken("deque/pop-relaxed", Ordering::Release));
         // ORDERING: pairs with the heavy fence in `Stealer::publish`: handshake 1 of the module's
         // notes.
         light_fence("deque/pop-unfenced");
-        // ORDERING: relaxed; the fence above orders it. Below the claim, the lock decides.
-        self.shared.public.claim.load(Ordering::Relaxed)
+        // ORDERING: relaxed; the fence above orders it.
+        self.shared.public.split.load(Ordering::Relaxed).is_private(bottom)
     }
 
     /// The slow end of a pop: the item may be public, or gone. True if it is ours. If not, undoes
     /// the pop.
     #[cold]
     #[inline(never)]
+    fn pop_slow(&self, bottom: i64) -> bool {
+        let public = &*self.shared.public;
+        if !self.is_light() {
+            // ORDERING: in the place of the light fence, against one who publishes without a heavy
+            // one.
+            full_fence("deque/pop-slow-unfenced");
+        }
+        loop {
+            // ORDERING: relaxed; a fence is above, or in `lower_bottom`.
+            let split = public.split.load(Ordering::Relaxed);
+            if split.index() > bottom {
+                if public.split.replace(split, split.at(bottom)) {
+                    return self.pop_public(bottom);
+                }
+            } else if !look!("deque/pop-ignores-claim", split.is_claimed()) {
+                return true;
+            } else {
+                // A thief is after what we pop, or after what is left: that it can have.
+                let left = faulty!("deque/pop-shares-its-own", bottom, bottom + 1);
+                if public.split.replace(split, shared_half(split, left)) {
+                    return true;
+                }
+            }
+        }
+    }
+
+    /// Takes the item at `bottom`, which was public: the split has come down to it.
     fn pop_public(&self, bottom: i64) -> bool {
         let public = &*self.shared.public;
-        // Waits for a publication that is under way.
-        let lock = mutant::lock("deque/pop-unlocked", &public.lock);
-        // ORDERING: relaxed; written under the lock.
-        if public.split.load(Ordering::Relaxed) <= bottom {
-            return true;
-        }
-        self.shared.set_split(bottom);
         // ORDERING: pairs with the fence in `Stealer::steal_public`: handshake 2 of the module's
         // notes.
         full_fence("deque/pop-public-unfenced");
@@ -331,10 +320,9 @@ impl<T> Owner<T> {
         let won = top == bottom && faulty!("deque/pop-last-without-race", self.win_last(top), true);
         // Taken by us or by a thief, the index is used up: `top`, `split` and `bottom` meet behind
         // it.
-        self.shared.set_split(bottom + 1);
+        public.split.update(|split| split.at(bottom + 1));
         // ORDERING: release, as every store to `bottom`, though no item is left below.
         self.set_bottom(bottom + 1, Ordering::Release);
-        drop(lock);
         won
     }
 
@@ -361,14 +349,14 @@ impl<T> Owner<T> {
     /// Sets how far pushes can take the fast path, as long as the thieves are at `top` or beyond.
     fn set_limit(&self, top: i64) {
         let capacity = self.buffer().capacity() as i64;
-        let limit = if self.shared.is_light() { top + capacity } else { ASKED };
+        let limit = if self.is_light() { top + capacity } else { ASKED };
         // ORDERING: relaxed; if this overwrites a thief's request, the thief asks again, or
         // publishes by force.
         self.shared.private.limit.store(limit, Ordering::Relaxed);
     }
 
     fn grow(&self, top: i64, bottom: i64) {
-        let bigger = Buffer::leak(self.buffer().capacity() * 2);
+        let bigger = Buffer::leak(self.buffer().capacity() * 2, Some(self.buffer.get()));
         for index in top..bottom {
             // ORDERING: relaxed; the owner wrote all of these.
             let item = self.slot(index).load(Ordering::Relaxed);
@@ -376,18 +364,20 @@ impl<T> Owner<T> {
             // ORDERING: relaxed; published by the release below.
             unsafe { bigger.as_ref() }.slot(index).store(item, Ordering::Relaxed);
         }
-        let public = &*self.shared.public;
-        let mut buffers = public.lock.lock();
-        faulty!(
-            "deque/grow-frees-old",
-            buffers.push(bigger),
-            faults::replace_newest(&mut buffers, bigger, top..bottom)
-        );
-        drop(buffers);
+        faulty!("deque/grow-frees-old", (), faults::spoil(self.buffer(), top..bottom));
         self.use_buffer(bigger);
         // ORDERING: release publishes the copied slots to thieves, which acquire the pointer. The
         // old buffer stays as it is: a thief that still reads it finds the same items at the same
         // indices.
-        public.buffer.store(bigger.as_ptr(), mutant::weaken("deque/grow-relaxed", Ordering::Release));
+        self.shared
+            .public
+            .buffer
+            .store(bigger.as_ptr(), mutant::weaken("deque/grow-relaxed", Ordering::Release));
     }
+}
+
+/// The split with half of the private items published, if there are any, and claimed by nobody.
+fn shared_half(split: Split, bottom: i64) -> Split {
+    let private = (bottom - split.index()).max(0);
+    split.at(split.index() + (private + 1) / 2)
 }

@@ -2,7 +2,7 @@
 
 use super::{ASKED, Shared};
 use drowse_sync::atomic::Ordering;
-use drowse_sync::{Arc, faulty, full_fence, heavy_fence, mutant};
+use drowse_sync::{Arc, MutexGuard, faulty, full_fence, heavy_fence, mutant};
 use std::ptr::NonNull;
 
 /// The end that everyone else takes from.
@@ -18,8 +18,9 @@ pub enum Steal<P> {
     Empty,
     /// Somebody else was quicker; there may be more.
     Retry,
-    /// Everything is private. The owner has been asked to publish some of it.
-    Asked,
+    /// Everything is private: the owner can be [asked](Stealer::ask) to publish some of it. Or
+    /// another thief is doing so.
+    Private,
     /// The oldest item.
     Success(P),
 }
@@ -38,24 +39,22 @@ impl<T> Stealer<T> {
     pub fn is_public(&self) -> bool {
         let public = &*self.shared.public;
         // ORDERING: relaxed, both; a hint. `steal_public` makes sure.
-        public.top.load(Ordering::Relaxed) < public.split.load(Ordering::Relaxed)
+        public.top.load(Ordering::Relaxed) < public.split.load(Ordering::Relaxed).index()
     }
 
-    /// Takes the oldest item, if it is public. If not, asks the owner to publish some with its next
-    /// push.
+    /// Takes the oldest item, if it is public. Does not disturb an owner that has none.
     pub fn steal(&self) -> Steal<NonNull<T>> {
-        // Most victims are empty, and looking does not disturb their owner.
+        // Most victims are empty.
         if self.shared.is_empty() {
-            // So that it publishes what it pushes next.
-            self.ask();
             return Steal::Empty;
         }
         match self.steal_public() {
-            Steal::Empty if !self.shared.is_light() => self.publish_and_steal(),
-            Steal::Empty => {
-                self.ask();
-                Steal::Asked
-            }
+            // Without light fences there is little to it.
+            Steal::Empty if !self.owner_is_light() => match self.shared.public.publisher.try_lock() {
+                lock @ Some(_) => self.publish_and_steal(lock),
+                None => Steal::Private,
+            },
+            Steal::Empty => Steal::Private,
             outcome => outcome,
         }
     }
@@ -68,13 +67,23 @@ impl<T> Stealer<T> {
             return Steal::Empty;
         }
         match self.steal_public() {
-            Steal::Empty => self.publish_and_steal(),
+            Steal::Empty => {
+                let publisher = mutant::lock("deque/publish-unlocked", &self.shared.public.publisher);
+                self.publish_and_steal(publisher)
+            }
             outcome => outcome,
         }
     }
 
-    fn publish_and_steal(&self) -> Steal<NonNull<T>> {
-        if !self.publish() {
+    fn owner_is_light(&self) -> bool {
+        // ORDERING: relaxed; a guess, made sure of in `publish`.
+        self.shared.public.split.load(Ordering::Relaxed).owner_is_light()
+    }
+
+    fn publish_and_steal(&self, publisher: Option<MutexGuard<'_, ()>>) -> Steal<NonNull<T>> {
+        let published = self.publish();
+        drop(publisher);
+        if !published {
             return Steal::Empty;
         }
         match self.steal_public() {
@@ -84,8 +93,8 @@ impl<T> Stealer<T> {
         }
     }
 
-    /// Asks the owner to publish some items with its next push.
-    fn ask(&self) {
+    /// Asks the owner to publish some items with its next push, or what it pushes then.
+    pub fn ask(&self) {
         let limit = &self.shared.private.limit;
         // ORDERING: relaxed, both; the owner sees it at its next push, or at the one after. Look
         // first: the owner writes to that line all the time.
@@ -103,7 +112,7 @@ impl<T> Stealer<T> {
         full_fence("deque/steal-unfenced");
         // ORDERING: acquire pairs with the release of the publication, which acquired that of the
         // push: the item, its slot and its buffer are visible.
-        if public.split.load(mutant::weaken("deque/steal-relaxed", Ordering::Acquire)) <= top {
+        if public.split.load(mutant::weaken("deque/steal-relaxed", Ordering::Acquire)).index() <= top {
             return Steal::Empty;
         }
         // ORDERING: acquire pairs with the release in `grow`: the copied slots are visible.
@@ -121,40 +130,48 @@ impl<T> Stealer<T> {
         }
     }
 
-    /// Makes half of the private items public, without their owner's help. False if there are none.
+    /// Makes half of the private items public, without their owner's help; or the owner does so
+    /// when it notices. Only one thief at a time. False if there are none.
     #[cold]
     fn publish(&self) -> bool {
         let public = &*self.shared.public;
-        let lock = public.lock.lock();
-        // ORDERING: relaxed; written under the lock.
-        let split = public.split.load(Ordering::Relaxed);
-        // ORDERING: relaxed; a look. If another thief published while we waited for the lock, there
-        // is nothing to do.
-        if public.top.load(Ordering::Relaxed) < split {
+        // ORDERING: acquire pairs with the release of the owner, who lowers `bottom` before it
+        // lowers the split: so what is read of it below is no older.
+        let split = public.split.load(Ordering::Acquire);
+        // ORDERING: relaxed; a look. If another thief published before us, there is nothing to do.
+        if public.top.load(Ordering::Relaxed) < split.index() {
             return true;
         }
         // ORDERING: relaxed; a guess, made sure of below.
-        let private = self.shared.private.bottom.load(Ordering::Relaxed) - split;
+        let private = self.shared.private.bottom.load(Ordering::Relaxed) - split.index();
         if private <= 0 {
             return false;
         }
-        let wanted = split + (private + 1) / 2;
-        if self.shared.is_light() {
-            // ORDERING: relaxed; the fence publishes it.
-            public.claim.store(wanted, Ordering::Relaxed);
-            // ORDERING: pairs with the light fence in `Owner::lower_bottom`: handshake 1 of the
-            // module's notes. Without such fences, the owner pops only under the lock that we hold.
-            heavy_fence("deque/publish-unfenced");
+        if !public.split.replace(split, split.claimed()) {
+            return true; // The owner was at it.
         }
-        // ORDERING: acquire pairs with the release of the push; `set_split` passes it on to the
-        // thieves.
+        // ORDERING: pairs with the light fence in `Owner::lower_bottom`, or with the full one in
+        // its place: handshake 1 of the module's notes.
+        if split.owner_is_light() {
+            heavy_fence("deque/publish-unfenced");
+        } else {
+            full_fence("deque/publish-unfenced");
+        }
+        // ORDERING: acquire pairs with the release of the push; the change of the split passes it
+        // on to other thieves.
         let bottom =
             self.shared.private.bottom.load(mutant::weaken("deque/publish-relaxed", Ordering::Acquire));
+        let wanted = split.index() + (private + 1) / 2;
         let granted = faulty!("deque/publish-ignores-owner", wanted.min(bottom), wanted);
-        // An owner that is after a public item has `bottom` below `split`, and waits for the lock.
-        let lowest = faulty!("deque/publish-lowers-split", split, 0);
-        self.shared.set_split(granted.max(lowest));
-        drop(lock);
-        granted > split
+        // An owner that is after a public item has `bottom` below the split, for a moment.
+        let lowest = faulty!("deque/publish-lowers-split", split.index(), 0);
+        let next = split.at(granted.max(lowest));
+        // If the owner has ended the claim, it has published what there was.
+        let moved = faulty!(
+            "deque/publish-overwrites",
+            public.split.replace(split.claimed(), next),
+            public.split.overwrite(next)
+        );
+        !moved || granted > split.index()
     }
 }

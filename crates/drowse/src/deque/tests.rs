@@ -87,7 +87,7 @@ fn takes_back_the_newest_and_nothing_else() {
 /// and nothing is private.
 fn with_private_items() -> Option<(Owner<AtomicU32>, Stealer<AtomicU32>)> {
     LightFences::at_any_cost()?;
-    let (owner, stealer) = with_fences(16, LightFences::get);
+    let (owner, stealer) = with_fences(16, LightFences::at_any_cost);
     owner.warm_up();
     Some((owner, stealer))
 }
@@ -97,12 +97,13 @@ fn a_thief_asks_for_what_is_private_and_the_next_push_answers() {
     let Some((owner, stealer)) = with_private_items() else { return };
     let items = Items::new(3);
     owner.push(items.pointer(0));
-    assert_eq!(stealer.steal(), Steal::Asked);
+    assert_eq!(stealer.steal(), Steal::Private);
+    stealer.ask();
     owner.push(items.pointer(1));
     assert_eq!(stealer.steal(), Steal::Success(items.pointer(0)));
     // The request was used up: what is pushed now is private again.
     owner.push(items.pointer(2));
-    assert_eq!(stealer.steal(), Steal::Asked);
+    assert_eq!(stealer.steal(), Steal::Private);
     assert_eq!((owner.pop(), owner.pop()), (Some(items.pointer(2)), Some(items.pointer(1))));
     assert_eq!(owner.pop(), None);
 }
@@ -112,6 +113,7 @@ fn a_request_left_at_an_empty_deque_is_answered_by_the_next_push() {
     let Some((owner, stealer)) = with_private_items() else { return };
     let items = Items::new(1);
     assert_eq!(stealer.steal(), Steal::Empty);
+    stealer.ask();
     owner.push(items.pointer(0));
     assert_eq!(stealer.steal(), Steal::Success(items.pointer(0)));
     assert_eq!(owner.pop(), None);
@@ -127,7 +129,7 @@ fn what_is_shared_can_be_taken_by_thief_or_owner() {
     owner.share();
     assert_eq!(stealer.steal(), Steal::Success(items.pointer(0)));
     assert_eq!(stealer.steal(), Steal::Success(items.pointer(1)));
-    assert_eq!(stealer.steal(), Steal::Asked, "half of the items, no more");
+    assert_eq!(stealer.steal(), Steal::Private, "half of the items, no more");
     owner.share();
     assert_eq!((owner.pop(), owner.pop()), (Some(items.pointer(3)), Some(items.pointer(2))));
     assert_eq!((owner.pop(), stealer.steal()), (None, Steal::Empty));
@@ -146,7 +148,7 @@ fn everything_is_taken_once_while_thieves_are_about() {
                         match if by_force { stealer.steal_by_force() } else { stealer.steal() } {
                             Steal::Success(item) => Items::take(item),
                             Steal::Empty if done.load(Ordering::Acquire) => break,
-                            Steal::Empty | Steal::Retry | Steal::Asked => std::hint::spin_loop(),
+                            Steal::Empty | Steal::Retry | Steal::Private => std::hint::spin_loop(),
                         }
                     }
                 });

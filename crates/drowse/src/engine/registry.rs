@@ -127,7 +127,12 @@ impl Registry {
 
     /// Whether some queue holds a job that anyone may take.
     pub(super) fn work_visible(&self) -> bool {
-        !self.injector.is_empty() || self.threads.iter().any(|thread| !thread.stealer.is_empty())
+        // A worker that sleeps has emptied its deque before, and the caller's fence, or its acquire
+        // of the word, shows whether it was woken since.
+        let has_jobs = |(worker, thread): (usize, &ThreadInfo)| {
+            !self.sleep.is_asleep(worker) && !thread.stealer.is_empty()
+        };
+        !self.injector.is_empty() || self.threads.iter().enumerate().any(has_jobs)
     }
 
     /// What the workers have done so far.

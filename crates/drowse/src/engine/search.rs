@@ -70,9 +70,8 @@ impl WorkerThread {
 /// The oldest item of our own deque, taken as a thief would.
 fn oldest(deque: &Owner<JobHeader>, stealer: &Stealer<JobHeader>) -> Option<NonNull<JobHeader>> {
     while !deque.is_empty() {
-        // Waits for a thief that publishes. After that, if we do not get an item, somebody else has
-        // taken one.
-        deque.share_for_sure();
+        // After that, if we do not get an item, somebody else has taken one.
+        deque.share();
         if let Steal::Success(word) = stealer.steal() {
             return Some(word);
         }

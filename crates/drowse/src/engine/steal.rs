@@ -53,12 +53,13 @@ enum Attempt {
 }
 
 impl WorkerThread {
-    /// A job from wherever there is one. Gives up on those that are hard to get once `is_over` says
-    /// so.
+    /// A job from wherever there is one, `from_outside` or not. Gives up on those that are hard to
+    /// get once `is_over` says so.
     ///
     /// Jobs that are private to a worker which does not answer are taken by force in the end,
     /// however much else there is to do: the worker may be waiting for that very job.
-    pub(crate) fn find_work(&self, is_over: impl Fn() -> bool) -> Option<JobRef> {
+    pub(crate) fn find_work(&self, is_over: impl Fn() -> bool, from_outside: bool) -> Option<JobRef> {
+        let injected = || if from_outside { self.take_injected_job() } else { None };
         if let Some(job) = self.take_local_job() {
             return Some(job);
         }
@@ -70,10 +71,10 @@ impl WorkerThread {
         loop {
             let victim = match self.steal() {
                 Attempt::Job(job) => return Some(job),
-                Attempt::Nothing => return self.take_injected_job(),
+                Attempt::Nothing => return injected(),
                 Attempt::TryAgain(victim) => victim,
             };
-            if let Some(job) = self.take_injected_job() {
+            if let Some(job) = injected() {
                 return Some(job);
             }
             if self.unanswered.rounds.get() >= PATIENCE {
@@ -96,28 +97,33 @@ impl WorkerThread {
         }
     }
 
-    /// A public job of another worker; those who have only private ones are asked to publish some.
-    /// Begins at a random worker, so that thieves spread.
+    /// A public job of another worker. If there is none, one of those who have private jobs is
+    /// asked to publish some. Begins at a random worker, so that thieves spread.
     fn steal(&self) -> Attempt {
-        let (mut asked, mut lost_to) = (None, None);
+        let (mut private, mut empty, mut lost_to) = (None, None, None);
         for victim in self.others_from(self.rng.below(self.registry.num_threads())) {
             match self.stealer_of(victim).steal() {
                 Steal::Success(word) => {
-                    asked.into_iter().for_each(|victim| self.unanswered.add(victim));
+                    private.into_iter().for_each(|victim| self.unanswered.add(victim));
                     // SAFETY: what is in a deque was put there by `push`, and has left it now.
                     return Attempt::Job(self.stolen(unsafe { JobRef::from_word(word) }, victim));
                 }
-                Steal::Asked => asked = Some(victim),
+                Steal::Private => private = Some(victim),
                 // Somebody else was quicker; look there again, but look elsewhere first.
                 Steal::Retry => lost_to = Some(victim),
-                Steal::Empty => {}
+                Steal::Empty => empty = Some(victim),
             }
         }
-        match asked {
+        // One is enough, and leaves the others alone. If nobody has anything: what this one pushes
+        // next.
+        if let Some(victim) = private.or(empty) {
+            self.stealer_of(victim).ask();
+        }
+        match private {
             Some(victim) => self.unanswered.add(victim),
             None => self.unanswered.clear(),
         }
-        asked.or(lost_to).map_or(Attempt::Nothing, Attempt::TryAgain)
+        private.or(lost_to).map_or(Attempt::Nothing, Attempt::TryAgain)
     }
 
     /// A job of another worker, private or not. Begins at the one that was asked last.
@@ -135,10 +141,11 @@ impl WorkerThread {
         None
     }
 
-    /// All workers but this one, beginning at `start`.
-    fn others_from(&self, start: usize) -> impl Iterator<Item = usize> + use<> {
+    /// All workers that are up but this one, beginning at `start`. Those who sleep have no jobs.
+    fn others_from(&self, start: usize) -> impl Iterator<Item = usize> + use<'_> {
         let (this, count) = (self.index(), self.registry.num_threads());
-        (start..count).chain(0..start).filter(move |victim| *victim != this)
+        let others = (start..count).chain(0..start).filter(move |victim| *victim != this);
+        others.filter(|victim| !self.registry.sleep.is_asleep(*victim))
     }
 
     fn stealer_of(&self, victim: usize) -> &Stealer<JobHeader> {

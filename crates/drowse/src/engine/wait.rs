@@ -5,7 +5,7 @@ use crate::TraceEvent;
 use crate::job::JobRef;
 use crate::unwind;
 use drowse_sleep::{Deadlock, Host, LatchWord};
-use drowse_sync::look;
+use drowse_sync::{heavy_fences_executed, look};
 use std::ptr;
 
 impl WorkerThread {
@@ -36,13 +36,17 @@ impl WorkerThread {
     fn look_elsewhere(&self, latch: &LatchWord) {
         let sleep = &self.registry.sleep;
         let mut idle = sleep.start_looking(self.index());
-        if !self.is_main_loop(latch) {
+        let is_main_loop = self.is_main_loop(latch);
+        if !is_main_loop {
             idle = idle.in_a_job();
         }
         let mut found = None;
         while found.is_none() && !latch.probe() {
             self.meter().searches.add_mine(1);
-            found = self.find_work(|| latch.probe());
+            // A job from outside that is begun in the middle of another keeps whoever waits for
+            // that one waiting for both. Wherever there are others to do it, they come first.
+            let from_outside = is_main_loop || !sleep.is_early(&idle);
+            found = self.find_work(|| latch.probe(), from_outside);
             if found.is_none() {
                 // WAKE: the latch's setter wakes us, as does whoever posts a job; the protocol
                 // looks for jobs once more when it has counted us as sleeping.
@@ -52,12 +56,17 @@ impl WorkerThread {
         // WAKE: a post may have counted on us as one who searches. Now that we do not, the next
         // sleeper takes over if there is more than what we found.
         sleep.stop_looking(idle, || look!("engine/baton-blind", self.registry.work_visible()));
+        self.count_heavy_fences();
         if let Some(job) = found {
             self.registry.record(TraceEvent::Begin);
             // SAFETY: taken from a queue just now.
             unsafe { self.execute(job) };
             self.registry.record(TraceEvent::End);
         }
+    }
+
+    fn count_heavy_fences(&self) {
+        self.meter().heavy_fences.set_mine(heavy_fences_executed() - self.heavy_fences_before);
     }
 
     /// Whether this is the latch that ends the worker: then it waits for nothing in particular.
@@ -73,7 +82,7 @@ impl WorkerThread {
 
     /// Runs one job, from wherever there is one. False if there was none.
     pub(crate) fn run_one(&self) -> bool {
-        self.run_if_some(self.take_local_job_fairly().or_else(|| self.find_work(|| false)))
+        self.run_if_some(self.take_local_job_fairly().or_else(|| self.find_work(|| false, true)))
     }
 
     /// Runs one job of our own. False if there was none.
@@ -96,6 +105,7 @@ impl Host for WorkerThread {
     }
 
     fn before_sleep(&self) {
+        self.count_heavy_fences();
         self.deque.rest();
         self.registry.release_thread();
     }

@@ -8,7 +8,7 @@ use crate::deque::{Owner, Pushed};
 use crate::job::{JobHeader, JobRef};
 use crate::metrics::WorkMeter;
 use drowse_sleep::PostedTo;
-use drowse_sync::{Arc, omittable, random_seed};
+use drowse_sync::{Arc, heavy_fences_executed, omittable, random_seed};
 use std::cell::Cell;
 use std::ptr;
 
@@ -35,6 +35,8 @@ pub(crate) struct WorkerThread {
     pub(super) letter_was_first: Cell<bool>,
     /// Its requests that other workers have not answered.
     pub(super) unanswered: Unanswered,
+    /// Heavy fences of its thread before it was this worker.
+    pub(super) heavy_fences_before: u64,
 }
 
 impl WorkerThread {
@@ -47,6 +49,7 @@ impl WorkerThread {
             deque_streak: Cell::new(0),
             letter_was_first: Cell::new(false),
             unanswered: Unanswered::default(),
+            heavy_fences_before: heavy_fences_executed(),
         }
     }
 

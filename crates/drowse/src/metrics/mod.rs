@@ -11,6 +11,7 @@ pub(crate) struct WorkMeter {
     pub(crate) searches: Counter,
     pub(crate) steals: Counter,
     pub(crate) injected: Counter,
+    pub(crate) heavy_fences: Counter,
 }
 
 impl WorkMeter {
@@ -19,6 +20,7 @@ impl WorkMeter {
             searches: self.searches.get(),
             steals: self.steals.get(),
             injected: self.injected.get(),
+            heavy_fences: self.heavy_fences.get(),
             sleep,
         }
     }
@@ -63,6 +65,7 @@ impl Metrics {
             total.searches += worker.searches;
             total.steals += worker.steals;
             total.injected += worker.injected;
+            total.heavy_fences += worker.heavy_fences;
             total.sleep += worker.sleep;
         }
         total
@@ -83,6 +86,7 @@ impl Metrics {
             searches: now.searches.saturating_sub(then.searches),
             steals: now.steals.saturating_sub(then.steals),
             injected: now.injected.saturating_sub(then.injected),
+            heavy_fences: now.heavy_fences.saturating_sub(then.heavy_fences),
             sleep: now.sleep.since(&then.sleep),
         });
         Self { protocol: self.protocol, workers: workers.collect() }
@@ -107,6 +111,11 @@ pub struct WorkerMetrics {
     pub steals: u64,
     /// Jobs taken that came from outside the pool.
     pub injected: u64,
+    /// Times that it had the system execute a fence on all processors that run the process, to
+    /// steal or to sleep: some microseconds, and tens of them on a virtual machine. There are none
+    /// where the system cannot do that; and if there are too many, the workers do without, for a
+    /// while.
+    pub heavy_fences: u64,
     /// How it slept.
     pub sleep: SleepMetrics,
 }

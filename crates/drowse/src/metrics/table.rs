@@ -41,6 +41,10 @@ impl fmt::Display for Metrics {
                 write!(f, "{gap}{cell:>width$}")?;
             }
         }
+        let fences = self.total().heavy_fences;
+        if fences > 0 {
+            write!(f, "\nfences on all processors: {fences}")?;
+        }
         self.fmt_places(f)
     }
 }

@@ -5,6 +5,7 @@
 mod common;
 
 mod idle;
+mod outside_jobs;
 mod starvation;
 mod steering;
 mod wake_baton;

@@ -5,12 +5,6 @@ use drowse_sync::atomic::Ordering;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
 
-/// Instead of `Shared::set_split`: shares items that the owner can still take without looking.
-pub(super) fn split_without_claim<T>(owner: &Owner<T>, split: i64) {
-    // ORDERING: release, as in `set_split`, so that the missing claim is the only fault.
-    owner.shared.public.split.store(split, Ordering::Release);
-}
-
 /// Instead of a look whether `item` is the newest: withdraws the newest, whatever it is, and puts
 /// it back if it is another one.
 pub(super) fn hide_then_look<T>(owner: &Owner<T>, bottom: i64, item: NonNull<T>) -> bool {
@@ -24,18 +18,11 @@ pub(super) fn hide_then_look<T>(owner: &Owner<T>, bottom: i64, item: NonNull<T>)
     is_newest
 }
 
-/// Instead of adding the bigger buffer to the list: gives up the one before. It is overwritten
-/// rather than freed, so that a model can tell: a thief that reads it takes nothing.
-pub(super) fn replace_newest<T>(
-    buffers: &mut Vec<NonNull<Buffer<T>>>,
-    bigger: NonNull<Buffer<T>>,
-    items: Range<i64>,
-) {
-    let old = buffers.pop().expect("a deque has a buffer");
+/// Instead of keeping an outgrown buffer: overwrites it, rather than to free it, so that a model
+/// can tell. A thief that reads it takes nothing.
+pub(super) fn spoil<T>(old: &Buffer<T>, items: Range<i64>) {
     for index in items {
-        // SAFETY: still allocated: this fault leaks it.
         // ORDERING: relaxed; a freed buffer is ordered by nothing at all.
-        unsafe { old.as_ref() }.slot(index).store(ptr::null_mut(), Ordering::Relaxed);
+        old.slot(index).store(ptr::null_mut(), Ordering::Relaxed);
     }
-    buffers.push(bigger);
 }
