@@ -14,7 +14,7 @@ use crate::outcome::{Outcome, Parts, Status, counted, seconds};
 use crate::steps::libtest;
 
 /// The sleep protocols, by the names that `DROWSE_SLEEP` knows. The first is the default.
-pub(crate) const PROTOCOLS: [&str; 3] = ["jec", "sleepy", "counters"];
+pub(crate) const PROTOCOLS: [&str; 4] = ["relay", "jec", "sleepy", "counters"];
 
 /// More than the tests of one package should take once they are built, even where others use the
 /// cores.

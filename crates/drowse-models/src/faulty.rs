@@ -1,7 +1,7 @@
 //! Protocols whose tables have a fault, if `DROWSE_MUTANT` names it. Without a fault they are the
 //! real ones.
 
-use drowse_sleep::{Announcement, Baton, Counters, Heads, Jec, Posted, Protocol, Rules, Sleepy, Wake};
+use drowse_sleep::{Announcement, Baton, Counters, Heads, Jec, Posted, Protocol, Relay, Rules, Sleepy, Wake};
 use drowse_sync::mutant;
 
 /// `counters`.
@@ -45,7 +45,7 @@ impl Protocol for FaultyJec {
 
     fn announce(&self, word: u64, worker: usize) -> Option<(u64, Announcement)> {
         // What makes the counter odd.
-        let posted = Posted { jobs: 0, by_worker: false, queue_was_empty: true, workers: 1 };
+        let posted = Posted { jobs: 0, by_worker: false, queue_was_empty: true, workers: 1, room: 1 };
         let odd = |word| self.0.post(word, &posted).0;
         if mutant::active("jec/one-parity") {
             return Some((odd(word), Self::remember(odd(word))));
@@ -68,6 +68,46 @@ impl Protocol for FaultyJec {
     fn post(&self, word: u64, posted: &Posted) -> (u64, Wake) {
         let (next, wake) = self.0.post(word, posted);
         (if mutant::active("jec/post-keeps-jec") { word } else { next }, wake)
+    }
+}
+
+/// `relay`.
+#[derive(Debug)]
+pub(crate) struct FaultyRelay(pub(crate) Relay);
+
+impl Protocol for FaultyRelay {
+    fn rules(&self) -> Rules {
+        self.0.rules()
+    }
+
+    fn stop_looking(&self, word: u64) -> (u64, Baton) {
+        self.0.stop_looking(word)
+    }
+
+    fn post(&self, word: u64, posted: &Posted) -> (u64, Wake) {
+        match self.0.post(word, posted) {
+            (_, Wake::Sentry) if mutant::active("relay/no-sentry") => (word, Wake::Nobody),
+            decision => decision,
+        }
+    }
+
+    fn baton(&self, word: u64, posted: &Posted) -> (u64, Wake) {
+        match self.0.baton(word, posted) {
+            (_, Wake::Sentry) if mutant::active("relay/no-sentry-for-baton") => (word, Wake::Nobody),
+            decision => decision,
+        }
+    }
+
+    fn stand_down(&self, word: u64) -> u64 {
+        self.0.stand_down(word)
+    }
+
+    fn finds(&self, word: u64) -> u64 {
+        self.0.finds(word)
+    }
+
+    fn is_clear(&self, word: u64) -> bool {
+        self.0.is_clear(word)
     }
 }
 

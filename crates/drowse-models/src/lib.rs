@@ -19,6 +19,7 @@
 //! | `loom_fences` | light fences that come late, and go, let one side see |
 //! | `loom_placement` | a sleeper that is sent elsewhere arrives when it was let go, not before |
 //! | `loom_two_sleepers` | one of two workers that fall asleep at once runs the job |
+//! | `loom_sentry` | who relied on a sentry that was not to be had is not forgotten |
 //! | `loom_last_look` | a worker whose last look found something leaves its slot |
 //! | `loom_engine` | the real engine wakes a worker, brings results and panics, and ends |
 //!
@@ -51,7 +52,7 @@ pub use protocols::*;
 #[macro_export]
 macro_rules! for_each_protocol {
     ($($model:ident),+ $(,)?) => {
-        $crate::for_protocols!([sleepy, counters, jec] $($model),+);
+        $crate::for_protocols!([sleepy, counters, jec, relay] $($model),+);
     };
 }
 

@@ -8,8 +8,8 @@ pub use in_a_pool::*;
 /// For loom: the protocol alone.
 #[cfg(not(drowse_shuttle))]
 mod alone {
-    use crate::faulty::{FaultyCounters, FaultyJec, FaultySleepy};
-    use drowse_sleep::{Counters, Idleness, Pause, Policy, Sleep, Sleepy, WakeSize};
+    use crate::faulty::{FaultyCounters, FaultyJec, FaultyRelay, FaultySleepy};
+    use drowse_sleep::{Counters, Idleness, Pause, Policy, Relay, Sleep, Sleepy, WakeSize};
 
     /// Makes the sleep of so many workers, by the protocol that a model is about.
     pub type MakeSleep = fn(usize) -> Sleep;
@@ -41,6 +41,11 @@ mod alone {
         Sleep::with(workers, Box::new(FaultyCounters(options)), EAGER)
     }
 
+    /// By few searchers, and with room for one worker: others come when a sentry gets up.
+    pub fn relay(workers: usize) -> Sleep {
+        Sleep::with(workers, Box::new(FaultyRelay(Relay)), EAGER).with_room(1)
+    }
+
     /// By a jobs event counter, of two bits, so that it comes round after two posts.
     pub fn jec(workers: usize) -> Sleep {
         Sleep::with(workers, Box::new(FaultyJec::new()), EAGER)
@@ -63,6 +68,11 @@ mod in_a_pool {
     /// Counting heads.
     pub fn counters() -> SleepProtocol {
         SleepProtocol::Counters(Counters::default())
+    }
+
+    /// Few searchers, and no more workers than processors: of which there is one.
+    pub fn relay() -> SleepProtocol {
+        SleepProtocol::Relay
     }
 
     /// The jobs event counter.

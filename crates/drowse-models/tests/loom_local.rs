@@ -97,7 +97,7 @@ fn a_sleeper_runs_the_job_without_light_fences(make: MakeSleep) {
 /// The poster becomes inactive: nobody is active any more, and a worker that falls asleep does
 /// without the heavy fence that would go with the light one of the post.
 fn a_sleeper_runs_the_job_of_a_poster_that_became_inactive(make: MakeSleep) {
-    every_interleaving(move || {
+    with_preemptions(6, move || {
         let (owner, pool) = Local::new(make);
         let thief = pool.start_thief();
         pool.push(&owner);

@@ -1,6 +1,6 @@
 //! The protocols by name.
 
-use crate::{Counters, Idleness, Jec, Pause, Policy, Protocol, Sleepy, WakeSize};
+use crate::{Counters, Idleness, Jec, Pause, Policy, Protocol, Relay, Sleepy, WakeSize};
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt;
@@ -14,11 +14,11 @@ use std::str::FromStr;
 /// use drowse_sleep::SleepProtocol;
 ///
 /// assert_eq!("sleepy".parse(), Ok(SleepProtocol::Sleepy));
-/// assert_eq!(SleepProtocol::default().to_string(), "counters");
+/// assert_eq!(SleepProtocol::default().to_string(), "relay");
 /// let in_blocks: SleepProtocol = "counters:blocks,queue".parse().unwrap();
 /// assert_eq!(in_blocks.name(), "counters:queue,blocks");
 /// let error = "snooze".parse::<SleepProtocol>().unwrap_err();
-/// assert!(error.to_string().contains("sleepy, counters, jec"));
+/// assert!(error.to_string().contains("sleepy, counters, jec, relay"));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -31,6 +31,9 @@ pub enum SleepProtocol {
     /// The same with a jobs event counter, which keeps sleepy workers awake while work comes. See
     /// [`jec`](crate::jec).
     Jec,
+    /// Counts, with few searchers and no more workers than processors. See
+    /// [`relay`](crate::relay).
+    Relay,
     /// `jec` with the rounds and the yields of the Blitz runtime: [`Policy::BLITZ`].
     JecAsBlitz,
     /// `jec` with a counter of every post: [`Jec::of_every_post`].
@@ -39,10 +42,11 @@ pub enum SleepProtocol {
 
 impl SleepProtocol {
     /// Every protocol, as it comes without options.
-    pub const ALL: [Self; 3] = [Self::Sleepy, Self::counters(Idleness::Counted, WakeSize::Needed), Self::Jec];
+    pub const ALL: [Self; 4] =
+        [Self::Sleepy, Self::counters(Idleness::Counted, WakeSize::Needed), Self::Jec, Self::Relay];
 
     /// Every protocol, with and without options.
-    pub const VARIANTS: [Self; 10] = [
+    pub const VARIANTS: [Self; 11] = [
         Self::Sleepy,
         Self::counters(Idleness::Counted, WakeSize::Needed),
         Self::counters(Idleness::LocalQueue, WakeSize::Needed),
@@ -53,6 +57,7 @@ impl SleepProtocol {
         Self::Jec,
         Self::JecAsBlitz,
         Self::JecOfEveryPost,
+        Self::Relay,
     ];
 
     const fn counters(idleness: Idleness, wake: WakeSize) -> Self {
@@ -84,6 +89,7 @@ impl SleepProtocol {
             Self::Sleepy => "sleepy",
             Self::Counters(options) => options.name(),
             Self::Jec => "jec",
+            Self::Relay => "relay",
             Self::JecAsBlitz => "jec:blitz",
             Self::JecOfEveryPost => "jec:every",
         }
@@ -94,6 +100,7 @@ impl SleepProtocol {
             Self::Sleepy => Box::new(Sleepy),
             Self::Counters(options) => Box::new(options),
             Self::Jec => Box::new(Jec::new()),
+            Self::Relay => Box::new(Relay),
             Self::JecAsBlitz => Box::new(Jec::new().named("jec:blitz")),
             Self::JecOfEveryPost => Box::new(Jec::of_every_post()),
         }
@@ -101,9 +108,9 @@ impl SleepProtocol {
 }
 
 impl Default for SleepProtocol {
-    /// [`Counters`], without options.
+    /// [`Relay`].
     fn default() -> Self {
-        Self::Counters(Counters::default())
+        Self::Relay
     }
 }
 

@@ -97,10 +97,11 @@ impl Sleep {
     /// `latch` is what the worker waits for.
     pub fn no_work_found(&self, idle: &mut Idle, latch: &LatchWord, host: &dyn Host) {
         let sleepy_at = self.policy.rounds_until_sleepy;
-        if self.is_early(idle) {
+        if self.is_early(idle) && !self.enough_search() {
             idle.rounds += 1;
             return self.policy.pause.pause();
         }
+        idle.rounds = idle.rounds.max(sleepy_at);
         if idle.announcement.is_none() && self.keeps_watch(idle) {
             idle.watched += 1;
             return self.policy.pause.pause();
@@ -121,6 +122,15 @@ impl Sleep {
         } else if let Some(announcement) = idle.announcement.take() {
             self.fall_asleep(idle, announcement, latch, host);
         }
+    }
+
+    /// Whether this worker, which searches, need not: see [`Rules::few_search`](crate::Rules).
+    fn enough_search(&self) -> bool {
+        self.rules.few_search
+            && self.protocol.heads(self.word.peek()).is_some_and(|heads| {
+                let others = heads.searching().saturating_sub(1);
+                others >= 2 && 2 * others >= self.active(heads.inactive.min(self.workers()))
+            })
     }
 
     /// Idle to sleepy.
@@ -287,13 +297,18 @@ impl Sleep {
         self.observe(|observer| observer.asleep(idle.worker));
         host.before_sleep();
         let since = self.clock.elapsed();
+        if meter.sleeps.get() == 0 {
+            self.room.report();
+        }
         meter.park(since);
-        self.slots.park(idle.worker);
+        let by_itself = self.slots.park(idle.worker, || self.stand_guard(idle.worker, host));
         self.placement.arrive(idle.worker, meter);
         meter.unpark(since, self.clock.elapsed(), idle.in_a_job);
         host.after_sleep();
         self.observe(|observer| observer.awake(idle.worker));
         idle.woken = true;
-        (idle.rounds, idle.watched) = (0, 0);
+        // One look shows whether it was right to get up.
+        idle.rounds = if by_itself { self.policy.rounds_until_sleepy } else { 0 };
+        idle.watched = 0;
     }
 }

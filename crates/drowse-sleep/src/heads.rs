@@ -1,5 +1,7 @@
 //! Two counts in one word: who is inactive, and who sleeps.
 
+use crate::Baton;
+
 /// Bits of each count.
 const BITS: u32 = 16;
 const MASK: u64 = (1 << BITS) - 1;
@@ -47,6 +49,12 @@ impl Heads {
     pub fn searching(self) -> usize {
         self.inactive.saturating_sub(self.sleeping)
     }
+}
+
+/// What a worker does that has stopped searching, which this word shows: see [`Baton`].
+pub(crate) fn baton(word: u64) -> Baton {
+    let heads = Heads::of(word);
+    if heads.sleeping > 0 && heads.searching() == 0 { Baton::Pass } else { Baton::Keep }
 }
 
 pub(crate) fn add_inactive(word: u64) -> u64 {

@@ -85,13 +85,15 @@
 //! | [`sleepy`] | one at a time | everybody | everybody |
 //! | [`counters`] | all | as many as it takes beyond those who search | its owner |
 //! | [`jec`] | all, unless work comes | the same, and one per job of a backlog | its owner |
+//! | [`relay`] | all | as `counters`, as far as there are processors; then a *sentry* | its owner |
 //!
 //! They are a line: each was the answer to what hurt with the one before. `sleepy` wakes everybody
 //! for anything, which burns CPU time when work is sparse. `counters` wakes only whom it must, but
 //! lets a worker fall asleep in the middle of a stream of small jobs, to be woken a microsecond
 //! later. `jec` lets a post tell sleepy workers, with one bit, that it is not the time; but it
-//! wakes a worker for each job of a backlog, which is too many on wide pools. So `counters` is the
-//! default. Read them in this order; `docs/sources.md` compares them with the texts they come from.
+//! wakes a worker for each job of a backlog, which is too many on wide pools. `relay`, the default,
+//! goes back to `counters` and adds what none of them knows: how many workers can run at once. Read
+//! them in this order; `docs/sources.md` compares the first three with the texts they come from.
 //!
 //! [`SleepProtocol`] chooses one, [`Policy`] says how patient workers are. A worker that searches
 //! alone, and whose last sleep was over before it was worth it, keeps *watch*: it searches for a
@@ -170,6 +172,9 @@ mod placement;
 mod policy;
 mod protocol;
 mod reason;
+pub mod relay;
+mod room;
+mod sentry;
 mod sleep;
 pub mod sleepy;
 mod slots;
@@ -194,6 +199,7 @@ pub use protocol::{
     ATTENTION, Announcement, Baton, LastLook, Posted, PostedTo, Protocol, Restart, Rules, Wake,
 };
 pub use reason::Reason;
+pub use relay::Relay;
 pub use sleep::Sleep;
 pub use sleepy::Sleepy;
 pub use wake::Waker;

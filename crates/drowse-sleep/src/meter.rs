@@ -22,6 +22,8 @@ pub(crate) struct Meter {
     pub(crate) fruitless: Counter,
     /// Times a waker stopped it on its way to sleep.
     pub(crate) kept_awake: Counter,
+    /// Times it was made the sentry. Counted by whoever did.
+    pub(crate) sentries: Counter,
     /// Nanoseconds that it was blocked, in sleeps that have ended. While it sleeps: that, less the
     /// time at which the sleep began by the house's clock, and `ASLEEP`. One word, so that nobody
     /// reads one half before and the other after.
@@ -87,6 +89,7 @@ impl Meter {
             sleeps: self.sleeps.get(),
             fruitless: self.fruitless.get(),
             kept_awake: self.kept_awake.get(),
+            sentries: self.sentries.get(),
             parked: Duration::from_nanos(parked),
             steered: self.steered.get(),
             unsteered: self.unsteered.get(),
@@ -121,6 +124,8 @@ pub struct SleepMetrics {
     pub fruitless: u64,
     /// Times that it was about to block and was kept from it: a wake-up without a system call.
     pub kept_awake: u64,
+    /// Times that it was made the [sentry](crate::Wake::Sentry) while it slept.
+    pub sentries: u64,
     /// Time that it was blocked, up to this moment.
     pub parked: Duration,
     /// Times that a working worker woke it and [kept it off its own processor](crate::Steering).
@@ -146,6 +151,7 @@ impl SleepMetrics {
             sleeps: self.sleeps.saturating_sub(earlier.sleeps),
             fruitless: self.fruitless.saturating_sub(earlier.fruitless),
             kept_awake: self.kept_awake.saturating_sub(earlier.kept_awake),
+            sentries: self.sentries.saturating_sub(earlier.sentries),
             parked: self.parked.saturating_sub(earlier.parked),
             steered: self.steered.saturating_sub(earlier.steered),
             unsteered: self.unsteered.saturating_sub(earlier.unsteered),
@@ -165,6 +171,7 @@ impl std::ops::AddAssign for SleepMetrics {
         self.sleeps += other.sleeps;
         self.fruitless += other.fruitless;
         self.kept_awake += other.kept_awake;
+        self.sentries += other.sentries;
         self.parked += other.parked;
         self.steered += other.steered;
         self.unsteered += other.unsteered;

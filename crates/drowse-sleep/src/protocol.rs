@@ -73,8 +73,7 @@ pub trait Protocol: fmt::Debug + Send + Sync {
     /// A worker stops searching: idle to active.
     fn stop_looking(&self, word: u64) -> (u64, Baton) {
         let word = heads::sub_inactive(word);
-        let heads = Heads::of(word);
-        (word, if heads.sleeping > 0 && heads.searching() == 0 { Baton::Pass } else { Baton::Keep })
+        (word, heads::baton(word))
     }
 
     /// A worker has searched for long enough: idle to sleepy. `None` if it cannot get sleepy now;
@@ -101,6 +100,23 @@ pub trait Protocol: fmt::Debug + Send + Sync {
 
     /// Jobs were published, and then a bit of [`ATTENTION`] was seen set.
     fn post(&self, word: u64, posted: &Posted) -> (u64, Wake);
+
+    /// A worker that [passes the baton](Baton::Pass) sees that there is more to do. As if it had
+    /// posted one job.
+    fn baton(&self, word: u64, _posted: &Posted) -> (u64, Wake) {
+        (word, Wake::Any(1))
+    }
+
+    /// There is no [sentry](Wake::Sentry) any more.
+    fn stand_down(&self, word: u64) -> u64 {
+        word
+    }
+
+    /// What changes whenever a worker stops searching: by this a sentry sees that others get on
+    /// with the work. Only for protocols that have one.
+    fn finds(&self, _word: u64) -> u64 {
+        0
+    }
 
     /// Something happened that may concern anybody: each worker was left a job, or a latch was set
     /// that does not know who sleeps on it.
@@ -137,13 +153,22 @@ pub struct Rules {
     pub last_look: LastLook,
     /// How far back a worker goes if there was news after it announced.
     pub after_news: Restart,
+    /// Whether a worker gets sleepy at once if enough others search: two, and half as many as
+    /// work.
+    pub few_search: bool,
 }
 
 impl Rules {
     /// The rules of protocols that count heads: the latch is told, the last look comes when the
     /// worker is counted as sleeping, and after news it gets sleepy again at once.
     pub fn named(name: &'static str) -> Self {
-        Self { name, tells_latch: true, last_look: LastLook::AfterCommit, after_news: Restart::BeforeSleepy }
+        Self {
+            name,
+            tells_latch: true,
+            last_look: LastLook::AfterCommit,
+            after_news: Restart::BeforeSleepy,
+            few_search: false,
+        }
     }
 }
 
@@ -176,6 +201,10 @@ pub enum Wake {
     Only(usize),
     /// Everyone who sleeps.
     All,
+    /// Nobody for now: one sleeper becomes the sentry, who gets up by itself, later, if the others
+    /// do not get on with the work. The protocol remembers that there is one, until it [stands
+    /// down](Protocol::stand_down).
+    Sentry,
 }
 
 /// What a worker that stops searching does about posts that may have counted on it.
@@ -204,6 +233,8 @@ pub struct Posted {
     pub queue_was_empty: bool,
     /// How many workers the pool has.
     pub workers: usize,
+    /// How many threads can run at once: see [`Sleep::with_room`](crate::Sleep::with_room).
+    pub room: usize,
 }
 
 /// The queue that jobs were posted to.

@@ -6,7 +6,7 @@
 /// use drowse_sleep::Reason;
 ///
 /// let names: Vec<_> = Reason::ALL.iter().map(|reason| reason.name()).collect();
-/// assert_eq!(names, ["job", "baton", "latch", "broadcast", "terminate"]);
+/// assert_eq!(names, ["job", "baton", "latch", "broadcast", "terminate", "sentry"]);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -21,11 +21,14 @@ pub enum Reason {
     Broadcast,
     /// The pool ends.
     Terminate,
+    /// It was the [sentry](crate::Wake::Sentry), and its time had come: it got up by itself.
+    Sentry,
 }
 
 impl Reason {
     /// Every reason, in the order in which tables show them.
-    pub const ALL: [Self; 5] = [Self::Job, Self::Baton, Self::Latch, Self::Broadcast, Self::Terminate];
+    pub const ALL: [Self; 6] =
+        [Self::Job, Self::Baton, Self::Latch, Self::Broadcast, Self::Terminate, Self::Sentry];
 
     /// One word for it.
     pub fn name(self) -> &'static str {
@@ -35,6 +38,7 @@ impl Reason {
             Self::Latch => "latch",
             Self::Broadcast => "broadcast",
             Self::Terminate => "terminate",
+            Self::Sentry => "sentry",
         }
     }
 }

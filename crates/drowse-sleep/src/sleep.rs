@@ -3,10 +3,11 @@
 use crate::deadlock::{self, Detector};
 use crate::meter::{Meter, SleepMetrics};
 use crate::placement::{Placement, Steering};
+use crate::room::Room;
 use crate::slots::Slots;
 use crate::word::Word;
 use crate::{Deadlock, MAX_WORKERS, Observer, Policy, Protocol, Rules, SleepProtocol};
-use drowse_sync::{Arc, CachePadded, Stopwatch, faulty};
+use drowse_sync::{Arc, CachePadded, Counter, Stopwatch, faulty};
 use std::panic::Location;
 
 /// The sleep of the workers of one pool.
@@ -30,6 +31,9 @@ pub struct Sleep {
     pub(crate) meters: Box<[CachePadded<Meter>]>,
     pub(crate) placement: Placement,
     pub(crate) detector: Option<Detector>,
+    pub(crate) room: Room,
+    /// How many sentries in a row had to get up.
+    pub(crate) relieved: Counter,
     observer: Option<Arc<dyn Observer>>,
     pub(crate) clock: Stopwatch,
 }
@@ -61,6 +65,8 @@ impl Sleep {
             meters: (0..workers).map(|_| CachePadded::new(Meter::default())).collect(),
             placement: Placement::new(workers, Steering::Never),
             detector: None,
+            room: Room::new(workers),
+            relieved: Counter::new(),
             observer: None,
             clock: Stopwatch::start(),
         }
@@ -72,6 +78,21 @@ impl Sleep {
     pub fn with_deadlock_detection(mut self) -> Self {
         self.detector = Some(Detector::new(self.workers()));
         self
+    }
+
+    /// The same, where no more than `room` workers can run at once. To wake more than that makes
+    /// nothing faster, unless some of them are blocked, and some protocols act on it. Without this
+    /// it is the number of processors that they may run on between them, if the system tells.
+    #[must_use]
+    pub fn with_room(mut self, room: usize) -> Self {
+        self.room = Room::of(room);
+        self
+    }
+
+    /// How many threads can run at once, for those who decide about wakes. No limit where there is
+    /// a census: a sentry would be counted as asleep, and it has work to do.
+    pub(crate) fn room(&self) -> usize {
+        if self.detector.is_some() { usize::MAX } else { self.room.get() }
     }
 
     /// The same, with somebody who is told of each step.

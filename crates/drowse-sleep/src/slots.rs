@@ -2,6 +2,7 @@
 
 use drowse_sync::atomic::Ordering;
 use drowse_sync::{WaitWord, faulty, mutant, omittable};
+use std::time::Duration;
 
 /// Running, or not yet decided to sleep.
 const AWAKE: u32 = 0;
@@ -14,6 +15,8 @@ const DOZING: u32 = 2;
 const PARKED: u32 = 3;
 /// As parked, and claimed by a waker that has something to do before it lets it go.
 const HELD: u32 = 4;
+/// As parked, but for a while only: the worker is the sentry.
+const GUARDING: u32 = 5;
 
 /// One slot per worker.
 ///
@@ -23,6 +26,9 @@ const HELD: u32 = 4;
 ///     ^                    |                |                |                       |
 ///     +--- leave, claim ---+---- claim -----+----- claim ----+-------- unpark -------+
 /// ```
+///
+/// From PARKED a worker may be made the sentry, GUARDING. Then it is always held when it is
+/// claimed; and it can get up by itself, to AWAKE.
 ///
 /// The worker itself moves right; a waker's claim moves to AWAKE, or first to HELD, with one
 /// compare-and-swap. So a sleeper is woken by exactly one waker, no lock is held round a wake-up,
@@ -54,12 +60,14 @@ pub(crate) enum Claim {
     Asleep,
     /// The same, and it is held until then.
     Held,
+    /// The same, and it was the sentry, which it is no more: tell the protocol before it is let go.
+    Relieved,
 }
 
 impl Claim {
     /// Whether the worker counted as asleep, and is ours to unpark.
     pub(crate) fn slept(self) -> bool {
-        matches!(self, Self::Asleep | Self::Held)
+        matches!(self, Self::Asleep | Self::Held | Self::Relieved)
     }
 }
 
@@ -87,7 +95,8 @@ impl Slots {
     /// How many are parked, at about this moment.
     pub(crate) fn parked(&self) -> usize {
         // ORDERING: relaxed; for people to read.
-        self.slots.iter().filter(|slot| slot.load(Ordering::Relaxed) == PARKED).count()
+        let is_parked = |slot: &&WaitWord| matches!(slot.load(Ordering::Relaxed), PARKED | GUARDING);
+        self.slots.iter().filter(is_parked).count()
     }
 
     /// Whether the worker is asleep, as far as the caller can see.
@@ -95,7 +104,7 @@ impl Slots {
         // ORDERING: relaxed; a look, whose caller brings its own fence where it needs one. One that
         // was woken has seen that it is awake before it does anything else, so whoever must see
         // what it does sees that too.
-        matches!(self.slots[worker].load(Ordering::Relaxed), DOZING | PARKED | HELD)
+        matches!(self.slots[worker].load(Ordering::Relaxed), DOZING | PARKED | HELD | GUARDING)
     }
 
     /// Worker: becomes visible to wakers.
@@ -123,8 +132,9 @@ impl Slots {
         })
     }
 
-    /// Worker: blocks until claimed.
-    pub(crate) fn park(&self, worker: usize) {
+    /// Worker: blocks until claimed; calls `stand_guard` if it becomes the sentry, which ends when
+    /// it was claimed or has got up by itself. Whether it has.
+    pub(crate) fn park(&self, worker: usize, stand_guard: impl FnOnce() -> bool) -> bool {
         let slot = &self.slots[worker];
         // ORDERING: release pairs with the acquire of a claim that holds us: what we did when we
         // arrived the last time comes before what it does to us. A failure, by a claim, acquires.
@@ -132,8 +142,42 @@ impl Slots {
             // WAKE: every path to here has entered; whoever claims the slot unparks it, and does so
             // after the last change of the word.
             slot.wait_while(PARKED);
+            // ORDERING: relaxed; only what stands there counts. Who claimed us released more, which
+            // the last wait acquires.
+            let by_itself = slot.load(Ordering::Relaxed) == GUARDING && stand_guard();
             slot.wait_while(HELD);
+            return by_itself;
         }
+        false
+    }
+
+    /// Waker: makes a worker the sentry that is parked. False if it is not. The caller must
+    /// [wake](Self::wake) it.
+    #[must_use]
+    pub(crate) fn set_alarm(&self, worker: usize) -> bool {
+        let slot = &self.slots[worker];
+        // ORDERING: release pairs with the sleeper's acquire in `park`: it sees the flag that it is
+        // going to clear.
+        let release = mutant::weaken("slots/alarm-relaxed", Ordering::Release);
+        // ORDERING: relaxed; look before you swap.
+        slot.load(Ordering::Relaxed) == PARKED && slot.replace(PARKED, GUARDING, release)
+    }
+
+    /// Worker, which is the sentry: blocks for so long. False if it was claimed meanwhile.
+    #[must_use]
+    pub(crate) fn nap(&self, worker: usize, time: Duration) -> bool {
+        self.slots[worker].wait_while_for(GUARDING, time)
+    }
+
+    /// Worker, which was the sentry: gets up by itself. False if it was claimed.
+    #[must_use]
+    pub(crate) fn get_up(&self, worker: usize) -> bool {
+        // ORDERING: relaxed; nobody else acts on it. A failure, by a claim, acquires.
+        let slot = &self.slots[worker];
+        faulty!("slots/get-up-overwrites", slot.replace(GUARDING, AWAKE, Ordering::Relaxed), {
+            slot.store(AWAKE, Ordering::Relaxed);
+            true
+        })
     }
 
     /// Waker: takes the worker out of its slot. If it [slept](Claim::slept), the caller must call
@@ -146,6 +190,7 @@ impl Slots {
             // acquire with which the caller read the count, the word or the latch; for a broadcast,
             // its fence.
             let (seen, claim) = match slot.load(Ordering::Relaxed) {
+                GUARDING => (GUARDING, Claim::Relieved),
                 PARKED if grip == Grip::Hold => (PARKED, Claim::Held),
                 seen @ (PARKED | DOZING) => (seen, Claim::Asleep),
                 PREPARED => (PREPARED, faulty!("slots/ignores-prepared", Claim::Stopped, Claim::Awake)),
@@ -154,7 +199,9 @@ impl Slots {
             let replaced = match claim {
                 Claim::Awake => true,
                 // ORDERING: acquire pairs with the release in `park`. To let it go releases.
-                Claim::Held => slot.replace(seen, faulty!("slots/no-hold", HELD, AWAKE), Ordering::Acquire),
+                Claim::Held | Claim::Relieved => {
+                    slot.replace(seen, faulty!("slots/no-hold", HELD, AWAKE), Ordering::Acquire)
+                }
                 // ORDERING: release pairs with the sleeper's acquire in `park` or `enter`: its next
                 // search sees the news. Belt and braces: if not, the look after its next fence
                 // does.
@@ -169,11 +216,16 @@ impl Slots {
     /// Waker: wakes the worker it claimed, and lets it go if it held it.
     pub(crate) fn unpark(&self, worker: usize, claim: Claim) {
         let slot = &self.slots[worker];
-        if claim == Claim::Held {
+        if matches!(claim, Claim::Held | Claim::Relieved) {
             // ORDERING: release pairs with the sleeper's acquire in `park`: it sees what was done
             // to it meanwhile.
             slot.store(AWAKE, mutant::weaken("slots/let-go-relaxed", Ordering::Release));
         }
         omittable!("slots/no-wake", slot.wake());
+    }
+
+    /// Waker: lets a worker look at its slot that it has made the sentry.
+    pub(crate) fn wake(&self, worker: usize) {
+        omittable!("slots/no-alarm", self.slots[worker].wake());
     }
 }

@@ -7,11 +7,15 @@
 //! for.
 
 use crate::{
-    Announcement, Baton, Counters, Heads, Idleness, Jec, LastLook, Posted, Protocol, Sleepy, Wake, WakeSize,
+    Announcement, Baton, Counters, Heads, Idleness, Jec, LastLook, Posted, Protocol, Relay, Sleepy, Wake,
+    WakeSize,
 };
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 const WORKERS: usize = 3;
+
+/// Fewer than there are workers.
+const ROOM: usize = 2;
 
 /// So far a counter of events may go.
 const MOST_EVENTS: u64 = 8;
@@ -35,6 +39,8 @@ struct State {
     workers: [Life; WORKERS],
     /// Workers that were claimed, and are still counted as sleeping. They may run already.
     claimed: usize,
+    /// Who is the sentry, or was, and has yet to stand down.
+    sentry: Option<usize>,
 }
 
 impl State {
@@ -48,6 +54,11 @@ impl State {
 
     fn searching(&self) -> usize {
         self.count(|life| matches!(life, Life::Idle | Life::Sleepy { .. }))
+    }
+
+    /// Who was the sentry, and is up.
+    fn relieved(&self) -> Option<usize> {
+        self.sentry.filter(|worker| self.workers[*worker] != Life::Asleep)
     }
 
     fn with(&self, word: u64, worker: usize, life: Life) -> Self {
@@ -70,7 +81,7 @@ struct Explorer<'a> {
 impl<'a> Explorer<'a> {
     fn explore(protocol: &'a dyn Protocol, posts_hold_back: bool) -> HashSet<State> {
         let mut explorer = Self { protocol, posts_hold_back, seen: HashSet::new(), todo: Vec::new() };
-        explorer.reach(State { word: 0, workers: [Life::Active; WORKERS], claimed: 0 });
+        explorer.reach(State { word: 0, workers: [Life::Active; WORKERS], claimed: 0, sentry: None });
         while let Some(state) = explorer.todo.pop() {
             explorer.check(&state);
             (0..WORKERS).for_each(|worker| explorer.step(&state, worker));
@@ -83,8 +94,10 @@ impl<'a> Explorer<'a> {
         explorer.seen
     }
 
-    fn reach(&mut self, state: State) {
-        let events = (state.word >> 16) & 0xFFFF_FFFF;
+    fn reach(&mut self, mut state: State) {
+        // Nothing depends on how many have found something.
+        state.word -= self.protocol.finds(state.word);
+        let events = (state.word >> 16) & 0x7FFF_FFFF;
         if state.claimed <= WORKERS && events <= MOST_EVENTS && self.seen.insert(state.clone()) {
             self.todo.push(state);
         }
@@ -108,6 +121,10 @@ impl<'a> Explorer<'a> {
     /// What the worker can do next.
     fn step(&mut self, state: &State, worker: usize) {
         let (protocol, word) = (self.protocol, state.word);
+        if state.relieved() == Some(worker) {
+            // The first thing that it does.
+            return self.reach(State { word: protocol.stand_down(word), sentry: None, ..state.clone() });
+        }
         match state.workers[worker] {
             Life::Active => {
                 self.reach(state.with(protocol.start_looking(word), worker, Life::Idle));
@@ -134,7 +151,7 @@ impl<'a> Explorer<'a> {
                     None => self.reach(state.with(state.word, worker, Life::Idle)),
                 }
             }
-            // Its last look found something, or it was stopped.
+            // Its last look found something, or it was stopped; or it was the sentry, and gets up.
             Life::Asleep => {
                 if protocol.rules().last_look == LastLook::AfterCommit {
                     self.reach(state.with(protocol.uncount(word), worker, Life::Idle));
@@ -174,10 +191,17 @@ impl<'a> Explorer<'a> {
                 assert!(wanted <= counted, "it wakes more than there are: {state:?} {posted:?}");
             }
             let awaited = state.searching() + state.claimed;
-            if state.asleep() > 0 && awaited == 0 {
+            if state.asleep() > 0 && awaited == 0 && state.sentry.is_none() {
                 assert!(!matches!(wake, Wake::Nobody | Wake::Any(0)), "lost: {state:?} {posted:?}");
             }
+            if wake == Wake::Sentry {
+                assert!(state.sentry.is_none(), "there is one: {state:?} {posted:?}");
+            }
             self.wake(&State { word, ..everybody_told.clone() }, wake);
+            if posted.jobs == 1 {
+                let (word, wake) = self.protocol.baton(state.word, &posted);
+                self.wake(&State { word, ..state.clone() }, wake);
+            }
         }
         let (word, wake) = self.protocol.alert(state.word);
         assert!(wake == Wake::All || state.asleep() == 0, "not all are woken: {state:?}");
@@ -195,6 +219,16 @@ impl<'a> Explorer<'a> {
             Wake::Any(wanted) => wanted.min(asleep.len()),
             Wake::Only(_) => unreachable!("no post concerns one worker"),
             Wake::All => asleep.len(),
+            Wake::Sentry if asleep.is_empty() => {
+                let word = self.protocol.stand_down(state.word);
+                return self.wake(&State { word, ..state.clone() }, Wake::Any(1));
+            }
+            Wake::Sentry => {
+                for worker in asleep {
+                    self.reach(State { sentry: Some(worker), ..state.clone() });
+                }
+                return;
+            }
         };
         for chosen in 0..1_usize << asleep.len() {
             if chosen.count_ones() as usize != wanted {
@@ -212,11 +246,12 @@ impl<'a> Explorer<'a> {
 }
 
 fn every_post() -> impl Iterator<Item = Posted> {
-    (0..12).map(|kind| Posted {
-        jobs: kind / 4 + 1,
+    (0..24).map(|kind| Posted {
+        jobs: kind / 8 + 1,
         by_worker: kind & 1 != 0,
         queue_was_empty: kind & 2 != 0,
         workers: WORKERS,
+        room: if kind & 4 != 0 { usize::MAX } else { ROOM },
     })
 }
 
@@ -236,6 +271,13 @@ fn jec_in_every_state() {
         let states = Explorer::explore(&jec, true);
         assert!(states.len() > 1_000, "{}", states.len());
     }
+}
+
+#[test]
+fn relay_in_every_state() {
+    let states = Explorer::explore(&Relay, false);
+    assert!(states.len() > 1_000, "{}", states.len());
+    assert!(states.iter().any(|state| state.sentry.is_some()));
 }
 
 #[test]
@@ -274,9 +316,9 @@ fn a_table_that_does_not_hold_back_is_noticed() {
 fn draw(protocol: &dyn Protocol, name: fn(u64) -> String) -> String {
     const COLUMNS: [&str; 7] = ["start", "stop", "announce", "commit", "post", "post of 3", "alert"];
     let mut rows: BTreeMap<String, [BTreeSet<String>; COLUMNS.len()]> = BTreeMap::new();
-    let one_job = Posted { jobs: 1, by_worker: true, queue_was_empty: true, workers: WORKERS };
-    for State { word, workers, claimed } in Explorer::explore(protocol, false) {
-        if claimed > 0 {
+    let one_job = Posted { jobs: 1, by_worker: true, queue_was_empty: true, workers: WORKERS, room: ROOM };
+    for State { word, workers, claimed, sentry } in Explorer::explore(protocol, false) {
+        if claimed > 0 || sentry.is_some_and(|worker| workers[worker] != Life::Asleep) {
             continue;
         }
         let row = rows.entry(name(word)).or_default();
@@ -302,6 +344,7 @@ fn draw(protocol: &dyn Protocol, name: fn(u64) -> String) -> String {
             Wake::Nobody | Wake::Any(0) => name(word_then),
             Wake::Any(wanted) => format!("{}, wakes {wanted}", name(word_then)),
             Wake::Only(_) | Wake::All => format!("{}, wakes all", name(word_then)),
+            Wake::Sentry => format!("{}, posts it", name(word_then)),
         };
         row[4].insert(outcome(protocol.post(word, &one_job)));
         row[5].insert(outcome(protocol.post(word, &Posted { jobs: 3, ..one_job })));
@@ -327,9 +370,11 @@ fn heads(word: u64) -> String {
 #[test]
 fn the_readmes_show_the_tables() {
     let even_or_odd = |word| format!("{} {}", heads(word), if word & 1 << 16 == 0 { "odd" } else { "even" });
+    let with_sentry = |word| heads(word) + if Relay.stand_down(word) == word { "" } else { " sentry" };
     for (readme, table) in [
         (include_str!("counters/README.md"), draw(&Counters::default(), heads)),
         (include_str!("jec/README.md"), draw(&Jec::new(), even_or_odd)),
+        (include_str!("relay/README.md"), draw(&Relay, with_sentry)),
         (include_str!("sleepy/README.md"), draw(&Sleepy, |word| word.to_string())),
     ] {
         assert!(readme.contains(&table), "put this into the README:\n{table}");

@@ -47,7 +47,7 @@ impl Sleep {
     #[cold]
     #[inline(never)]
     fn post_cold(&self, jobs: usize, by_worker: bool, queue: &dyn PostedTo) {
-        let posted = Posted { jobs, by_worker, queue_was_empty: queue.was_empty(), workers: self.workers() };
+        let posted = self.posted(jobs, by_worker, queue.was_empty());
         let waker = if by_worker { Waker::GoesOn } else { Waker::MayStop };
         self.wake(Reason::Job, waker, || {
             let wake = self.word.change(Event::Post, |word| self.protocol.post(word, &posted));
@@ -56,6 +56,10 @@ impl Sleep {
             }
             wake
         });
+    }
+
+    fn posted(&self, jobs: usize, by_worker: bool, queue_was_empty: bool) -> Posted {
+        Posted { jobs, by_worker, queue_was_empty, workers: self.workers(), room: self.room() }
     }
 
     /// The latch of worker `owner` was set: `slept` is what
@@ -98,7 +102,10 @@ impl Sleep {
 
     /// The baton: one sleeper takes the place of the last searcher.
     pub(crate) fn wake_for_baton(&self) {
-        self.wake(Reason::Baton, Waker::GoesOn, || Wake::Any(1));
+        let posted = self.posted(1, true, false);
+        self.wake(Reason::Baton, Waker::GoesOn, || {
+            self.word.change(Event::Baton, |word| self.protocol.baton(word, &posted))
+        });
     }
 
     /// Wakes whom `decide` says.
@@ -108,6 +115,7 @@ impl Sleep {
     /// decision, the claims and the census are one step: nobody finds the pool dead in between, and
     /// the first one may run and block before the others are unparked.
     fn wake(&self, reason: Reason, waker: Waker, decide: impl Fn() -> Wake) {
+        let decide = || self.or_place_sentry(decide());
         let hold = waker == Waker::GoesOn && self.placement.is_on();
         let grip = if hold { Grip::Hold } else { Grip::LetGo };
         // Most wakes are of one worker, and need no memory.
@@ -134,6 +142,22 @@ impl Sleep {
         }
     }
 
+    /// If a sentry will do, makes somebody that, and wakes nobody. If there is nobody to make it
+    /// of, those who are counted as sleeping are about to, or were claimed by others: wakes one.
+    fn or_place_sentry(&self, wake: Wake) -> Wake {
+        if wake != Wake::Sentry {
+            return wake;
+        }
+        if self.place_sentry() {
+            return Wake::Nobody;
+        }
+        // WAKE: posts that relied on the flag did so before this; who sleeps by then is in its
+        // slot.
+        self.stand_down();
+        omittable!("sentry/nobody-instead", return Wake::Any(1));
+        Wake::Nobody
+    }
+
     /// The fault: the census is told of one worker at a time.
     #[cfg(any(drowse_loom, drowse_shuttle))]
     fn count_awake(&self, worker: usize, claim: Claim) {
@@ -149,7 +173,7 @@ impl Sleep {
     /// itself.
     fn claim(&self, wake: Wake, grip: Grip, mut claimed: impl FnMut(usize, Claim)) {
         let (candidates, mut wanted) = match wake {
-            Wake::Nobody => (0..0, 0),
+            Wake::Nobody | Wake::Sentry => (0..0, 0),
             Wake::Any(wanted) => (0..self.workers(), wanted),
             Wake::Only(worker) => (worker..worker + 1, 1),
             Wake::All => (0..self.workers(), usize::MAX),
@@ -161,6 +185,9 @@ impl Sleep {
             let claim = self.slots.claim(worker, grip);
             if claim.slept() {
                 omittable!("sleep/no-uncount-by-waker", self.uncount());
+            }
+            if claim == Claim::Relieved {
+                self.stand_down();
             }
             if claim != Claim::Awake {
                 wanted -= 1;

@@ -27,6 +27,8 @@ pub(crate) enum Event {
     Uncount,
     Post,
     Alert,
+    Baton,
+    StandDown,
 }
 
 impl Word {
@@ -104,13 +106,14 @@ impl Event {
         match self {
             // ORDERING: relaxed; nobody learns anything from these but the value. (They do not end
             // the release sequence of those that came before.)
-            Self::Announce | Self::Cancel | Self::Uncount => Ordering::Relaxed,
+            Self::Announce | Self::Cancel | Self::Uncount | Self::StopLooking => Ordering::Relaxed,
             // ORDERING: the caller's.
             Self::StartLooking => mutant::weaken("word/start-relaxed", ordering),
-            Self::StopLooking => mutant::weaken("word/stop-relaxed", ordering),
             Self::Commit => mutant::weaken("word/commit-relaxed", ordering),
             Self::Post => mutant::weaken("word/post-relaxed", ordering),
+            Self::Baton => mutant::weaken("word/baton-relaxed", ordering),
             Self::Alert => mutant::weaken("word/alert-relaxed", ordering),
+            Self::StandDown => mutant::weaken("word/stand-down-relaxed", ordering),
         }
     }
 
@@ -125,6 +128,8 @@ impl Event {
             Self::Uncount => "word/uncount-overwrites",
             Self::Post => "word/post-overwrites",
             Self::Alert => "word/alert-overwrites",
+            Self::Baton => "word/baton-overwrites",
+            Self::StandDown => "word/stand-down-overwrites",
         }
     }
 }

@@ -76,6 +76,16 @@ mod linux {
             cpu < Self::CAPACITY && unsafe { libc::CPU_ISSET(cpu, &self.0) }
         }
 
+        /// Those of both sets.
+        #[must_use]
+        pub fn or(mut self, other: Self) -> Self {
+            for cpu in (0..Self::CAPACITY).filter(|cpu| other.contains(*cpu)) {
+                // SAFETY: the index is below the number of bits.
+                unsafe { libc::CPU_SET(cpu, &mut self.0) };
+            }
+            self
+        }
+
         /// The set without this one.
         #[must_use]
         pub fn without(mut self, cpu: usize) -> Self {
@@ -249,6 +259,12 @@ mod unknown {
         /// Whether this one is in the set.
         pub fn contains(&self, _cpu: usize) -> bool {
             false
+        }
+
+        /// Those of both sets.
+        #[must_use]
+        pub fn or(self, _other: Self) -> Self {
+            self
         }
 
         /// The set without this one.

@@ -1,7 +1,8 @@
 //! A word that a thread can sleep on.
 
 use crate::atomic::{AtomicU32, Ordering};
-use crate::mutant;
+use crate::{Stopwatch, mutant};
+use std::time::Duration;
 
 /// A `u32` that one thread can sleep on until it changes.
 ///
@@ -78,6 +79,22 @@ impl WaitWord {
         self.bed.sleep_while(&self.word, value);
     }
 
+    /// Sleeps as long as the word holds `value`, but not much longer than `time`. Whether it does
+    /// still hold it. The model checkers know no time: there it may be over at once.
+    pub fn wait_while_for(&self, value: u32, time: Duration) -> bool {
+        let since = Stopwatch::start();
+        while holds(&self.word, value) {
+            let Some(left) = time.checked_sub(since.elapsed()).filter(|left| !left.is_zero()) else {
+                return true;
+            };
+            self.bed.sleep_for(&self.word, value, left);
+            if cfg!(any(drowse_loom, drowse_shuttle)) {
+                return holds(&self.word, value);
+            }
+        }
+        false
+    }
+
     /// Wakes the thread asleep on the word, if there is one. Call after changing the word.
     pub fn wake(&self) {
         self.bed.wake(&self.word);
@@ -99,6 +116,23 @@ use locked::Bed;
 mod futex {
     use super::{AtomicU32, holds};
     use std::ptr;
+    use std::time::Duration;
+
+    /// Blocks if the word holds `value`, until somebody wakes the thread, or it is time.
+    fn wait(word: &AtomicU32, value: u32, timeout: Option<&libc::timespec>) {
+        // SAFETY: `word` is a live, aligned four-byte location for the length of the call, and
+        // FUTEX_WAIT only reads it, and the timeout, where null means none. Errors (the value
+        // differs, a signal came, time is up) need no handling: the caller looks again.
+        unsafe {
+            libc::syscall(
+                libc::SYS_futex,
+                ptr::from_ref(word),
+                libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
+                value,
+                timeout.map_or(ptr::null(), ptr::from_ref),
+            );
+        }
+    }
 
     /// The kernel keeps the sleepers.
     #[derive(Debug)]
@@ -111,19 +145,16 @@ mod futex {
 
         pub(super) fn sleep_while(&self, word: &AtomicU32, value: u32) {
             while holds(word, value) {
-                // SAFETY: `word` is a live, aligned four-byte location for the length of the call,
-                // and FUTEX_WAIT only reads it. A null timeout means none. Errors (the value
-                // differs, a signal came) need no handling: the loop looks again.
-                unsafe {
-                    libc::syscall(
-                        libc::SYS_futex,
-                        ptr::from_ref(word),
-                        libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
-                        value,
-                        ptr::null::<libc::timespec>(),
-                    );
-                }
+                wait(word, value, None);
             }
+        }
+
+        /// May return early.
+        pub(super) fn sleep_for(&self, word: &AtomicU32, value: u32, time: Duration) {
+            let seconds = time.as_secs().try_into().unwrap_or(libc::time_t::MAX);
+            // Below a billion, so it fits whatever the field's type is.
+            let timeout = libc::timespec { tv_sec: seconds, tv_nsec: time.subsec_nanos() as _ };
+            wait(word, value, Some(&timeout));
         }
 
         pub(super) fn wake(&self, word: &AtomicU32) {
@@ -144,6 +175,7 @@ mod futex {
 mod locked {
     use super::{AtomicU32, holds};
     use crate::{Condvar, Mutex, mutant};
+    use std::time::Duration;
 
     /// What a futex does, in user space.
     #[derive(Debug)]
@@ -161,6 +193,14 @@ mod locked {
             let mut guard = self.lock.lock();
             while holds(word, value) {
                 guard = self.changed.wait(guard);
+            }
+        }
+
+        /// May return early, and does so at once under the model checkers.
+        pub(super) fn sleep_for(&self, word: &AtomicU32, value: u32, time: Duration) {
+            let guard = self.lock.lock();
+            if holds(word, value) {
+                drop(self.changed.wait_for(guard, time));
             }
         }
 

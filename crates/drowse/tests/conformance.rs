@@ -84,6 +84,7 @@ conform! {
     counters_with_one_more: Subject::new(counters(Idleness::KeepOneMore, WakeSize::Needed));
     counters_with_one_more_in_blocks:
         Subject::new(counters(Idleness::KeepOneMore, WakeSize::PowerOfTwo));
+    relay: Subject::new(SleepProtocol::Relay);
     jec: Subject::new(SleepProtocol::Jec);
     jec_as_blitz: Subject::new(SleepProtocol::JecAsBlitz).with(SleepPolicy::BLITZ);
     jec_of_every_post: Subject::new(SleepProtocol::JecOfEveryPost);

@@ -98,6 +98,13 @@ drowse_with!(
     on(SleepProtocol::Counters(Counters::default()))
 );
 drowse_with!(
+    /// On relay.
+    DrowseRelay,
+    "drowse-relay",
+    "drowse on the sleep protocol relay",
+    on(SleepProtocol::Relay)
+);
+drowse_with!(
     /// On sleepy.
     DrowseSleepy,
     "drowse-sleepy",

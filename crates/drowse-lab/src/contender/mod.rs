@@ -17,7 +17,8 @@ pub use bare::Bare;
 pub use channel::Channel;
 pub use chili::Chili;
 pub use drowse::is_the_default_by_name;
-pub use drowse::{Drowse, DrowseCounters, DrowseJec, DrowseSleepy, DrowseTraced, DrowseUnsteered};
+pub use drowse::{Drowse, DrowseCounters, DrowseJec, DrowseRelay, DrowseSleepy};
+pub use drowse::{DrowseTraced, DrowseUnsteered};
 pub use forte::Forte;
 pub use rayon::{Rayon, RayonOnDrowse};
 pub use serial::Serial;
@@ -154,6 +155,7 @@ contenders![
     DrowseUnsteered,
     DrowseJec,
     DrowseCounters,
+    DrowseRelay,
     DrowseSleepy,
     Rayon,
     Chili,

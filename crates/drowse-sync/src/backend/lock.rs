@@ -4,6 +4,7 @@
 use super::MutexGuard;
 use super::world::sync::{Condvar as RawCondvar, Mutex as RawMutex};
 use std::sync::TryLockError;
+use std::time::Duration;
 
 /// A mutex that knows no poison.
 #[derive(Debug)]
@@ -44,6 +45,16 @@ impl Condvar {
     /// Unlocks, waits for a notification (or returns early), locks again.
     pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         self.0.wait(guard).unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// As [`wait`](Self::wait), for so long at most. The model checkers know no time: there it is
+    /// over at once.
+    pub fn wait_for<'a, T>(&self, guard: MutexGuard<'a, T>, time: Duration) -> MutexGuard<'a, T> {
+        #[cfg(not(any(drowse_loom, drowse_shuttle)))]
+        let guard = self.0.wait_timeout(guard, time).unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+        #[cfg(any(drowse_loom, drowse_shuttle))]
+        let _ = time;
+        guard
     }
 
     /// Wakes one waiter.

@@ -43,6 +43,10 @@ impl<E> StartPlan<'_, E> {
         let (owners, stealers): (Vec<_>, Vec<_>) =
             (0..self.num_threads).map(|_| deque::new(DEQUE_CAPACITY, prepared)).unzip();
         let mut sleep = Sleep::new(self.num_threads, self.protocol, self.policy).with_steering(self.steering);
+        if cfg!(drowse_shuttle) {
+            // So that there is a crowd to be seen.
+            sleep = sleep.with_room(1);
+        }
         if self.handlers.deadlock.is_some() {
             sleep = sleep.with_deadlock_detection();
         }

@@ -22,13 +22,20 @@ const SLEEP: [Column; 3] = [
 ];
 
 impl fmt::Display for Metrics {
-    /// One row per worker, and one for all together. `wakes:` are the wake-ups by reason;
+    /// One row per worker, and one for all together. `wakes:` are the wake-ups by reason, for those
+    /// reasons that there were;
     /// `fruitless` those after which the worker slept again without having found anything;
     /// `kept awake` those that came before it slept.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut rows = vec![headings()];
-        rows.extend(self.workers.iter().enumerate().map(|(index, worker)| row(&index.to_string(), worker)));
-        rows.push(row("all", &self.total()));
+        let total = self.total();
+        let reasons: Vec<Reason> = Reason::ALL
+            .into_iter()
+            .filter(|reason| *reason == Reason::Job || total.sleep.wakes(*reason) > 0)
+            .collect();
+        let mut rows = vec![headings(&reasons)];
+        let workers = self.workers.iter().enumerate();
+        rows.extend(workers.map(|(index, worker)| row(&index.to_string(), worker, &reasons)));
+        rows.push(row("all", &total, &reasons));
         let widths: Vec<usize> = (0..rows[0].len())
             .map(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or(0))
             .collect();
@@ -41,7 +48,7 @@ impl fmt::Display for Metrics {
                 write!(f, "{gap}{cell:>width$}")?;
             }
         }
-        let fences = self.total().heavy_fences;
+        let fences = total.heavy_fences;
         if fences > 0 {
             write!(f, "\nfences on all processors: {fences}")?;
         }
@@ -62,10 +69,10 @@ impl Metrics {
     }
 }
 
-fn headings() -> Vec<String> {
+fn headings(reasons: &[Reason]) -> Vec<String> {
     let mut cells = vec!["worker".to_owned()];
     cells.extend(WORK.iter().map(|(heading, _)| (*heading).to_owned()));
-    cells.extend(Reason::ALL.iter().enumerate().map(|(position, reason)| {
+    cells.extend(reasons.iter().enumerate().map(|(position, reason)| {
         let lead = if position == 0 { "wakes: " } else { "" };
         format!("{lead}{}", reason.name())
     }));
@@ -73,10 +80,10 @@ fn headings() -> Vec<String> {
     cells
 }
 
-fn row(name: &str, worker: &WorkerMetrics) -> Vec<String> {
+fn row(name: &str, worker: &WorkerMetrics, reasons: &[Reason]) -> Vec<String> {
     let mut cells = vec![name.to_owned()];
     cells.extend(WORK.iter().map(|(_, cell)| cell(worker)));
-    cells.extend(Reason::ALL.iter().map(|reason| worker.sleep.wakes(*reason).to_string()));
+    cells.extend(reasons.iter().map(|reason| worker.sleep.wakes(*reason).to_string()));
     cells.extend(SLEEP.iter().map(|(_, cell)| cell(worker)));
     cells
 }

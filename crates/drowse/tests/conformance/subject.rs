@@ -8,7 +8,7 @@ pub(crate) const WIDTHS: [usize; 4] = [1, 2, 8, 64];
 /// A protocol and how patient its workers are.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subject {
-    protocol: SleepProtocol,
+    pub(crate) protocol: SleepProtocol,
     policy: Option<SleepPolicy>,
 }
 

@@ -41,7 +41,7 @@ fn assert_one_complaint(ended: &Ended, value: &str) {
     ended.assert_done();
     let complaints = ended.complaints();
     assert_eq!(complaints.len(), 1, "{complaints:?}");
-    for part in [SLEEP, &format!("{value:?}"), "sleepy, counters, jec", "using counters"] {
+    for part in [SLEEP, &format!("{value:?}"), "sleepy, counters, jec", "using relay"] {
         assert!(complaints[0].contains(part), "{part} in {}", complaints[0]);
     }
     assert_eq!(ended.stderr.lines().filter(|line| line.contains(SLEEP)).count(), 1, "{}", ended.stderr);
@@ -49,12 +49,17 @@ fn assert_one_complaint(ended: &Ended, value: &str) {
 
 #[test]
 fn without_the_variable_it_is_the_default() {
-    assert_silent(&in_child(this_test!(), &[], || assert_chosen("counters")));
+    assert_silent(&in_child(this_test!(), &[], || assert_chosen("relay")));
 }
 
 #[test]
 fn sleepy_is_chosen() {
     assert_silent(&in_child(this_test!(), &[(SLEEP, "sleepy")], || assert_chosen("sleepy")));
+}
+
+#[test]
+fn relay_is_chosen() {
+    assert_silent(&in_child(this_test!(), &[(SLEEP, "relay")], || assert_chosen("relay")));
 }
 
 #[test]
@@ -74,10 +79,7 @@ fn blanks_around_it_do_not_matter() {
 
 #[test]
 fn an_unknown_name_is_complained_about_once() {
-    assert_one_complaint(
-        &in_child(this_test!(), &[(SLEEP, "snooze")], || assert_chosen("counters")),
-        "snooze",
-    );
+    assert_one_complaint(&in_child(this_test!(), &[(SLEEP, "snooze")], || assert_chosen("relay")), "snooze");
 }
 
 #[test]
@@ -87,7 +89,7 @@ fn capitals_do_not_matter() {
 
 #[test]
 fn an_empty_value_counts_as_not_set() {
-    assert_silent(&in_child(this_test!(), &[(SLEEP, "")], || assert_chosen("counters")));
+    assert_silent(&in_child(this_test!(), &[(SLEEP, "")], || assert_chosen("relay")));
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod common;
 
 mod idle;
 mod outside_jobs;
+mod relay;
 mod starvation;
 mod steering;
 mod wake_baton;

@@ -6,7 +6,7 @@ use drowse_sleep::{Deadlock, Policy, SleepProtocol, Steering};
 
 impl<S> ThreadPoolBuilder<S> {
     /// Sets how idle workers fall asleep and are woken. The default is what the environment
-    /// variable `DROWSE_SLEEP` says (`sleepy`, `counters` or `jec`), else
+    /// variable `DROWSE_SLEEP` says (`sleepy`, `counters`, `jec` or `relay`), else
     /// [the default](SleepProtocol::default).
     ///
     /// ```

@@ -1,0 +1,113 @@
+#![doc = include_str!("README.md")]
+
+use crate::heads::{self, FREE};
+use crate::{Baton, Heads, Posted, Protocol, Rules, Wake};
+
+/// Chained wakes, few searchers, and no more workers than processors. See the [module](self) for
+/// how it works and why.
+///
+/// ```
+/// use drowse_sleep::{Policy, Relay, Sleep};
+///
+/// let sleep = Sleep::with(4, Box::new(Relay), Policy::default());
+/// assert_eq!(sleep.protocol(), "relay");
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Relay;
+
+/// There is a sentry, or somebody is about to post one.
+const SENTRY: u64 = 1 << (FREE.end - 1);
+
+/// One more worker has stopped searching. (Not in the lowest of the free bits: a post looks at
+/// that.)
+const ONE_FIND: u64 = 1 << (FREE.start + 1);
+
+/// All of that count.
+const FINDS: u64 = SENTRY - ONE_FIND;
+
+impl Relay {
+    /// Whom to wake for so many jobs.
+    fn wake(word: u64, jobs: usize, posted: &Posted) -> (u64, Wake) {
+        let heads = Heads::of(word);
+        let needed = jobs.saturating_sub(heads.searching()).min(heads.sleeping);
+        let up = posted.workers.saturating_sub(heads.sleeping);
+        match posted.room.saturating_sub(up) {
+            _ if needed == 0 => (word, Wake::Nobody),
+            0 if word & SENTRY != 0 => (word, Wake::Nobody),
+            0 => (word | SENTRY, Wake::Sentry),
+            room => (word, Wake::Any(needed.min(room))),
+        }
+    }
+}
+
+impl Protocol for Relay {
+    fn rules(&self) -> Rules {
+        Rules { few_search: true, ..Rules::named("relay") }
+    }
+
+    /// Counts that something was found.
+    fn stop_looking(&self, word: u64) -> (u64, Baton) {
+        let finds = word.wrapping_add(ONE_FIND) & FINDS;
+        let word = heads::sub_inactive(word) & !FINDS | finds;
+        (word, heads::baton(word))
+    }
+
+    /// Wakes as many as it takes beyond those who search, while there is room; then sees to it that
+    /// there is a sentry.
+    fn post(&self, word: u64, posted: &Posted) -> (u64, Wake) {
+        Self::wake(word, posted.jobs, posted)
+    }
+
+    fn baton(&self, word: u64, posted: &Posted) -> (u64, Wake) {
+        Self::wake(word, 1, posted)
+    }
+
+    fn stand_down(&self, word: u64) -> u64 {
+        word & !SENTRY
+    }
+
+    fn finds(&self, word: u64) -> u64 {
+        word & FINDS
+    }
+
+    fn is_clear(&self, word: u64) -> bool {
+        word & !FINDS == 0
+    }
+}
+
+#[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]
+mod tests {
+    use super::*;
+
+    /// Eight workers, two processors.
+    const POSTED: Posted = Posted { jobs: 1, by_worker: true, queue_was_empty: true, workers: 8, room: 2 };
+
+    /// So many of them asleep, and so many searching.
+    fn word(sleeping: usize, searching: usize) -> u64 {
+        let word = (0..sleeping + searching).fold(0, |word, _| heads::add_inactive(word));
+        (0..sleeping).fold(word, |word, _| heads::add_sleeping(word))
+    }
+
+    #[test]
+    fn wakes_are_for_those_who_have_a_processor() {
+        let jobs = |jobs| Posted { jobs, ..POSTED };
+        assert_eq!(Relay.post(word(8, 0), &jobs(1)).1, Wake::Any(1));
+        assert_eq!(Relay.post(word(8, 0), &jobs(5)).1, Wake::Any(2));
+        assert_eq!(Relay.post(word(7, 0), &jobs(5)).1, Wake::Any(1));
+        assert_eq!(Relay.post(word(7, 1), &jobs(1)).1, Wake::Nobody, "one searches");
+        let (crowded, wake) = Relay.post(word(6, 0), &jobs(1));
+        assert_eq!(wake, Wake::Sentry);
+        assert_eq!(Relay.post(crowded, &jobs(1)).1, Wake::Nobody, "there is one");
+        assert_eq!(Relay.baton(crowded, &POSTED).1, Wake::Nobody);
+        assert_eq!(Relay.baton(Relay.stand_down(crowded), &POSTED).1, Wake::Sentry);
+    }
+
+    #[test]
+    fn finds_come_round_without_touching_their_neighbours() {
+        let before = word(2, 1) | FINDS | SENTRY;
+        let (after, _) = Relay.stop_looking(before);
+        assert_eq!(after, word(2, 0) | SENTRY);
+        assert_ne!(Relay.finds(before), Relay.finds(after));
+        assert_eq!(ONE_FIND & crate::ATTENTION, 0, "posts do not look at it");
+    }
+}
