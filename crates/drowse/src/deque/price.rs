@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 /// Slow pushes that cost about as much as one heavy fence. (A push and a pop with full fences take
 /// some nanoseconds longer than with light ones; a heavy fence takes tens of microseconds.)
-const A_HEAVY_FENCE: u32 = 4_000;
+const A_HEAVY_FENCE: u32 = 1_000;
 
 /// The most that an owner pays before it tries light fences again.
 const MOST: u32 = 4 * A_HEAVY_FENCE;
