@@ -30,7 +30,7 @@ impl Workload for Fib {
     }
 }
 
-fn fib<F: Fork>(fork: &mut F, n: u32) -> u64 {
+pub(super) fn fib<F: Fork>(fork: &mut F, n: u32) -> u64 {
     if n < 2 {
         return u64::from(n);
     }

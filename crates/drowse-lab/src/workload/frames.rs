@@ -1,7 +1,7 @@
 //! A game: a little work sixty times a second, and nothing between.
 
 use super::parts::{size, sum, warm_up};
-use super::{MeasureSpec, Samples, Workload, samples};
+use super::{MeasureSpec, Samples, Workload};
 use crate::contender::{Pool, Serial};
 use crate::measure::{Budget, UsageMeter, Work};
 use std::thread;
@@ -19,12 +19,13 @@ const ITEMS: usize = 64;
 
 impl Workload for Frames {
     const NAME: &'static str = "frames";
-    const ABOUT: &'static str =
-        "60 times a second a parallel loop of 1 ms of work: CPU time spent, over that of the work alone";
+    const ABOUT: &'static str = "60 times a second a parallel loop of 1 ms of work: CPU time spent, over that of the work alone, and how long a loop takes";
     const PLACES: bool = true;
-    const MEASURES: &'static [MeasureSpec] =
-        &[MeasureSpec::less("cpu", "CPU time over that of the work alone", "x")];
-    const WIDTHS: &'static [usize] = &[32];
+    const MEASURES: &'static [MeasureSpec] = &[
+        MeasureSpec::less("cpu", "CPU time over that of the work alone", "x"),
+        MeasureSpec::less("time", "time of a loop", "ms"),
+    ];
+    const WIDTHS: &'static [usize] = &[32, 64];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
         let work = Work::of(Duration::from_millis(1) / ITEMS as u32);
@@ -35,15 +36,17 @@ impl Workload for Frames {
             let expected: Vec<u64> = (0..FRAMES).map(|_| sum(&mut Serial, 0..ITEMS, &item)).collect();
             let alone = meter.read().cpu;
             let meter = UsageMeter::start();
-            let mut next = Instant::now();
+            let (mut next, mut times) = (Instant::now(), Vec::new());
             for expected in expected {
                 next += PERIOD;
                 thread::sleep(next.saturating_duration_since(Instant::now()));
-                let result = pool.run(|fork| sum(fork, 0..ITEMS, &item));
+                let (seconds, result) = Budget::seconds(|| pool.run(|fork| sum(fork, 0..ITEMS, &item)));
+                times.push(seconds * 1e3);
                 assert_eq!(result, expected, "the sum of a frame");
             }
-            meter.read().cpu.as_secs_f64() / alone.as_secs_f64()
+            (meter.read().cpu.as_secs_f64() / alone.as_secs_f64(), times)
         };
-        Ok(samples("cpu", budget.rounds(round)))
+        let (cpu, times): (Vec<f64>, Vec<Vec<f64>>) = budget.rounds(round).into_iter().unzip();
+        Ok(Samples::from([("cpu".to_owned(), cpu), ("time".to_owned(), times.concat())]))
     }
 }

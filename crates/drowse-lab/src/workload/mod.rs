@@ -24,6 +24,8 @@ mod ramp_up;
 mod region_chain;
 mod sieve;
 mod skewed;
+mod small_tree;
+mod submitters;
 mod ticks;
 mod tree_sum;
 
@@ -46,6 +48,8 @@ pub use ramp_up::RampUp;
 pub use region_chain::RegionChain;
 pub use sieve::Sieve;
 pub use skewed::Skewed;
+pub use small_tree::SmallTree;
+pub use submitters::Submitters;
 pub use ticks::Ticks;
 pub use tree_sum::{TreeSum, TreeSumLarge, TreeSumLargeChildrenFirst};
 
@@ -196,6 +200,8 @@ workloads![
     InsideWake,
     RampUp,
     FloodOutside,
+    SmallTree,
+    Submitters,
     Oversubscription,
 ];
 
