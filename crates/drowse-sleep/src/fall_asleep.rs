@@ -1,5 +1,6 @@
 //! How a worker falls asleep: it searches, announces, commits, looks again, parks.
 
+use crate::policy::ROUNDS_UNTIL_SLEEPY;
 use crate::word::Event;
 use crate::{Announcement, Baton, Deadlock, LastLook, LatchWord, Restart, Sleep};
 use drowse_sync::{faulty, full_fence, heavy_fence, hint, look, omittable};
@@ -56,6 +57,7 @@ impl<F: Fn() -> bool> Host for F {
 impl Sleep {
     /// The worker found nothing in its own queue and begins to search elsewhere.
     pub fn start_looking(&self, worker: usize) -> Idle {
+        self.not_stuck(worker);
         self.word.change(Event::StartLooking, |word| (self.protocol.start_looking(word), ()));
         self.observe(|observer| observer.idle(worker));
         Idle {
@@ -86,8 +88,13 @@ impl Sleep {
         self.observe(|observer| observer.active(idle.worker));
     }
 
-    /// Whether the worker has only begun to search, and would not get sleepy yet.
-    pub fn is_early(&self, idle: &Idle) -> bool {
+    /// Whether the worker has only begun to search: it would not get sleepy yet, nor if it were as
+    /// patient as workers are by default.
+    pub fn has_just_begun(&self, idle: &Idle) -> bool {
+        self.is_early(idle) && idle.rounds < ROUNDS_UNTIL_SLEEPY
+    }
+
+    fn is_early(&self, idle: &Idle) -> bool {
         idle.rounds < self.policy.rounds_until_sleepy
     }
 
@@ -293,6 +300,7 @@ impl Sleep {
         let meter = &self.meters[idle.worker];
         if idle.woken {
             meter.fruitless.add_mine(1);
+            self.relieved.subtract(1);
         }
         self.observe(|observer| observer.asleep(idle.worker));
         host.before_sleep();

@@ -22,6 +22,8 @@ pub(crate) struct Meter {
     pub(crate) fruitless: Counter,
     /// Times a waker stopped it on its way to sleep.
     pub(crate) kept_awake: Counter,
+    /// 1 if a sentry has noted that it does not come back from its job.
+    pub(crate) stuck: Counter,
     /// Times it was made the sentry. Counted by whoever did.
     pub(crate) sentries: Counter,
     /// Nanoseconds that it was blocked, in sleeps that have ended. While it sleeps: that, less the

@@ -102,7 +102,7 @@ pub trait Protocol: fmt::Debug + Send + Sync {
     fn post(&self, word: u64, posted: &Posted) -> (u64, Wake);
 
     /// A worker that [passes the baton](Baton::Pass) sees that there is more to do. As if it had
-    /// posted one job.
+    /// posted that.
     fn baton(&self, word: u64, _posted: &Posted) -> (u64, Wake) {
         (word, Wake::Any(1))
     }

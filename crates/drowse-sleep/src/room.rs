@@ -14,19 +14,24 @@ pub(crate) struct Room {
 
 #[derive(Debug)]
 struct Reports {
-    missing: usize,
+    /// `None` if what they say does not matter.
+    missing: Option<usize>,
     processors: Option<CpuMask>,
 }
 
 impl Room {
     pub(crate) fn new(workers: usize) -> Self {
-        let reports = Reports { missing: workers, processors: None };
+        Self::with_missing(Some(workers))
+    }
+
+    fn with_missing(missing: Option<usize>) -> Self {
+        let reports = Reports { missing, processors: None };
         Self { limit: Counter::new(), reports: Mutex::new(reports) }
     }
 
     /// Known beforehand.
     pub(crate) fn of(room: usize) -> Self {
-        let this = Self::new(0);
+        let this = Self::with_missing(None);
         this.limit.set_mine(room as u64);
         this
     }
@@ -41,16 +46,24 @@ impl Room {
     /// The calling thread is a worker, and has not reported yet.
     pub(crate) fn report(&self) {
         if let Some(mask) = CpuMask::of(ThreadId::current()) {
-            self.add(mask);
+            self.add(mask, 1);
         }
     }
 
-    fn add(&self, mask: CpuMask) {
+    /// The calling thread is a worker that has reported. It may run elsewhere by now.
+    pub(crate) fn report_again(&self) {
+        if let Some(mask) = CpuMask::of(ThreadId::current()) {
+            self.add(mask, 0);
+        }
+    }
+
+    fn add(&self, mask: CpuMask, reports_more: usize) {
         let mut reports = self.reports.lock();
+        let Some(missing) = reports.missing else { return };
         let processors = reports.processors.map_or(mask, |others| others.or(mask));
         reports.processors = Some(processors);
-        reports.missing = reports.missing.saturating_sub(1);
-        if reports.missing == 0 && self.limit.get() == 0 {
+        reports.missing = Some(missing.saturating_sub(reports_more));
+        if reports.missing == Some(0) {
             self.limit.set_mine(processors.count() as u64);
         }
     }
@@ -78,7 +91,19 @@ mod tests {
         let only =
             |this: &usize| cpus.iter().filter(|cpu| *cpu != this).fold(mask, |mask, cpu| mask.without(*cpu));
         let room = Room::new(cpus.len());
-        cpus.iter().for_each(|cpu| room.add(only(cpu)));
+        cpus.iter().for_each(|cpu| room.add(only(cpu), 1));
+        assert_eq!(room.get(), cpus.len());
+    }
+
+    #[test]
+    fn who_may_run_elsewhere_later_says_so() {
+        let Some(mask) = CpuMask::of(ThreadId::current()) else { return };
+        let cpus: Vec<usize> = (0..1024).filter(|cpu| mask.contains(*cpu)).collect();
+        let one = cpus[1..].iter().fold(mask, |mask, cpu| mask.without(*cpu));
+        let room = Room::new(1);
+        room.add(one, 1);
+        assert_eq!(room.get(), 1);
+        room.report_again();
         assert_eq!(room.get(), cpus.len());
     }
 

@@ -6,6 +6,15 @@
 //! a *sentry* instead of a wake: a sleeper that gets up by itself, later, if the others do not get
 //! on with the work.
 //!
+//! If it has to, those who are up are taken for stuck until they come back from their jobs, and
+//! there is room for others beside them. If the next sentry has to get up as well, for twice as
+//! many, who are woken all at once: so a wide pool whose workers block one after the other is up
+//! within a few naps, and each nap is half as long as the one before. This ends when workers are
+//! woken and find nothing to do.
+//!
+//! Others *get on* if they find new work while the sentry naps, and if the process keeps the
+//! processors busy: workers that block for a millisecond each find new work all the time.
+//!
 //! # The flag and who clears it
 //!
 //! Posts that find a sentry rely on it. So whoever asks for one sets a flag in the protocol's word
@@ -18,7 +27,7 @@
 
 use crate::word::Event;
 use crate::{Host, Reason, Sleep};
-use drowse_sync::omittable;
+use drowse_sync::{Stopwatch, omittable, process_cpu_time};
 use std::time::Duration;
 
 /// How long a sentry waits before it looks at what the others do. Longer than most parallel
@@ -27,6 +36,28 @@ const NAP: Duration = Duration::from_millis(1);
 
 /// The longest that it waits at once.
 const LONGEST_NAP: Duration = Duration::from_millis(4);
+
+/// How busy the process keeps the processors.
+struct Processors {
+    since: Stopwatch,
+    cpu_time: Option<Duration>,
+}
+
+impl Processors {
+    fn watch() -> Self {
+        Self { since: Stopwatch::start(), cpu_time: process_cpu_time() }
+    }
+
+    /// Whether the process has used most of what so many of them had to give. Yes if nobody knows.
+    fn were_busy(&self, room: usize) -> bool {
+        let (Some(before), Some(now)) = (self.cpu_time, process_cpu_time()) else { return true };
+        let room = u32::try_from(room).unwrap_or(u32::MAX);
+        now.saturating_sub(before) >= self.since.elapsed().saturating_mul(room) / 4 * 3
+    }
+}
+
+/// So many sentries in a row make a difference.
+const MOST_IN_A_ROW: u32 = 8;
 
 /// How often it goes on waiting because others are getting on, before it gets up all the same.
 const MOST_NAPS: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 2 } else { 8 };
@@ -55,21 +86,25 @@ impl Sleep {
     /// its time has come. Whether it got up by itself.
     pub(crate) fn stand_guard(&self, worker: usize, host: &dyn Host) -> bool {
         let finds = || self.protocol.finds(self.word.peek());
-        // If the last ones had to get up, the others are blocked for good: the next ones follow
-        // sooner and sooner.
-        let mut nap = NAP / 2_u32.saturating_pow(u32::try_from(self.relieved.get()).unwrap_or(u32::MAX));
+        let in_a_row = self.in_a_row();
+        let mut nap = NAP / (1 << in_a_row);
         for _ in 0..MOST_NAPS {
-            let before = finds();
+            let (before, processors) = (finds(), Processors::watch());
             if !self.slots.nap(worker, nap) {
                 break; // Somebody has claimed it.
             }
-            let others_get_on = finds() != before;
-            if !others_get_on || !host.work_visible() {
-                let stuck = !others_get_on && host.work_visible();
-                self.relieved.set_mine(if stuck { self.relieved.get() + 1 } else { 0 });
-                break;
+            self.room.report_again();
+            let others_get_on = finds() != before && processors.were_busy(self.room.get());
+            let work_left = host.work_visible();
+            if work_left && others_get_on {
+                nap = (nap * 2).min(LONGEST_NAP);
+                continue;
             }
-            nap = (nap * 2).min(LONGEST_NAP);
+            if work_left {
+                self.relieved.set_mine(u64::from(in_a_row) + 1);
+                self.note_stuck();
+            }
+            break;
         }
         let by_itself = self.slots.get_up(worker);
         if by_itself {
@@ -79,5 +114,42 @@ impl Sleep {
             self.observe(|observer| observer.wake(worker, Reason::Sentry));
         }
         by_itself
+    }
+
+    /// How many sentries in a row had to get up, as far as that matters.
+    fn in_a_row(&self) -> u32 {
+        u32::try_from(self.relieved.get()).unwrap_or(u32::MAX).min(MOST_IN_A_ROW)
+    }
+
+    /// There is room for as many workers as there are processors, beside those who are stuck; and
+    /// for twice as many with each sentry in a row that had to get up.
+    pub(crate) fn room_beside_the_stuck(&self) -> usize {
+        let stuck = usize::try_from(self.stuck.get()).unwrap_or(0).min(self.workers());
+        self.room.get().saturating_mul(1 << self.in_a_row()).saturating_add(stuck)
+    }
+
+    /// How many to wake where the baton is passed: one, unless those who are up were stuck just now;
+    /// then all that there is room for.
+    pub(crate) fn baton_jobs(&self) -> usize {
+        if self.relieved.get() > 0 { usize::MAX } else { 1 }
+    }
+
+    /// Nobody who is up has come back from its job for a while.
+    fn note_stuck(&self) {
+        for (worker, meter) in self.meters.iter().enumerate() {
+            if !self.slots.is_asleep(worker) && meter.stuck.get() == 0 {
+                meter.stuck.set_mine(1);
+                self.stuck.add(1);
+            }
+        }
+    }
+
+    /// Worker: it has come back.
+    pub(crate) fn not_stuck(&self, worker: usize) {
+        let meter = &self.meters[worker];
+        if meter.stuck.get() > 0 {
+            meter.stuck.set_mine(0);
+            self.stuck.subtract(1);
+        }
     }
 }

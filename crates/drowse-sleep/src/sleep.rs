@@ -34,6 +34,8 @@ pub struct Sleep {
     pub(crate) room: Room,
     /// How many sentries in a row had to get up.
     pub(crate) relieved: Counter,
+    /// How many workers do not come back from their jobs: those whom the sentries have noted.
+    pub(crate) stuck: Counter,
     observer: Option<Arc<dyn Observer>>,
     pub(crate) clock: Stopwatch,
 }
@@ -67,6 +69,7 @@ impl Sleep {
             detector: None,
             room: Room::new(workers),
             relieved: Counter::new(),
+            stuck: Counter::new(),
             observer: None,
             clock: Stopwatch::start(),
         }
@@ -89,10 +92,11 @@ impl Sleep {
         self
     }
 
-    /// How many threads can run at once, for those who decide about wakes. No limit where there is
-    /// a census: a sentry would be counted as asleep, and it has work to do.
+    /// For how many workers there is room, for those who decide about wakes: see
+    /// [`stand_guard`](Self::stand_guard). No limit where there is a census: a sentry would be
+    /// counted as asleep, and it has work to do.
     pub(crate) fn room(&self) -> usize {
-        if self.detector.is_some() { usize::MAX } else { self.room.get() }
+        if self.detector.is_some() { usize::MAX } else { self.room_beside_the_stuck() }
     }
 
     /// The same, with somebody who is told of each step.

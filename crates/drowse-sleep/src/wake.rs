@@ -102,7 +102,7 @@ impl Sleep {
 
     /// The baton: one sleeper takes the place of the last searcher.
     pub(crate) fn wake_for_baton(&self) {
-        let posted = self.posted(1, true, false);
+        let posted = self.posted(self.baton_jobs(), true, false);
         self.wake(Reason::Baton, Waker::GoesOn, || {
             self.word.change(Event::Baton, |word| self.protocol.baton(word, &posted))
         });

@@ -23,6 +23,7 @@
 mod backend;
 mod cores;
 mod cpu;
+mod cpu_time;
 mod fence;
 mod lifetime;
 mod meter;
@@ -37,6 +38,7 @@ mod yielding;
 pub use backend::{Arc, Condvar, Mutex, MutexGuard, OnceLock, atomic, cell, hint, thread};
 pub use cores::{core_count, has_several_cores};
 pub use cpu::{CpuMask, ThreadId, current_cpu};
+pub use cpu_time::process_cpu_time;
 pub use fence::want_light_fences;
 pub use fence::{LightFences, Prepared, full_fence, heavy_fence, heavy_fences_executed, light_fence};
 pub use lifetime::Lifetime;

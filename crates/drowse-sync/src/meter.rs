@@ -43,6 +43,13 @@ impl Counter {
         self.0.store(value, Ordering::Relaxed);
     }
 
+    /// Takes away, from any thread; not below zero.
+    pub fn subtract(&self, amount: u64) {
+        // ORDERING: relaxed, as above.
+        let less = |count: u64| Some(count.saturating_sub(amount));
+        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+    }
+
     /// Raises it to `value` if it is less, from any thread, and returns what it is then.
     pub fn raise(&self, value: u64) -> u64 {
         // ORDERING: relaxed; nothing is read on the strength of it.

@@ -26,10 +26,10 @@ const ONE_FIND: u64 = 1 << (FREE.start + 1);
 const FINDS: u64 = SENTRY - ONE_FIND;
 
 impl Relay {
-    /// Whom to wake for so many jobs.
-    fn wake(word: u64, jobs: usize, posted: &Posted) -> (u64, Wake) {
+    /// Whom to wake.
+    fn wake(word: u64, posted: &Posted) -> (u64, Wake) {
         let heads = Heads::of(word);
-        let needed = jobs.saturating_sub(heads.searching()).min(heads.sleeping);
+        let needed = posted.jobs.saturating_sub(heads.searching()).min(heads.sleeping);
         let up = posted.workers.saturating_sub(heads.sleeping);
         match posted.room.saturating_sub(up) {
             _ if needed == 0 => (word, Wake::Nobody),
@@ -55,11 +55,11 @@ impl Protocol for Relay {
     /// Wakes as many as it takes beyond those who search, while there is room; then sees to it that
     /// there is a sentry.
     fn post(&self, word: u64, posted: &Posted) -> (u64, Wake) {
-        Self::wake(word, posted.jobs, posted)
+        Self::wake(word, posted)
     }
 
     fn baton(&self, word: u64, posted: &Posted) -> (u64, Wake) {
-        Self::wake(word, 1, posted)
+        Self::wake(word, posted)
     }
 
     fn stand_down(&self, word: u64) -> u64 {

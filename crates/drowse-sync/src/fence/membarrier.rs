@@ -115,6 +115,8 @@ pub struct Prepared(());
 impl LightFences {
     /// Does what can be done without a wait, so that there will be some. For the start of a pool.
     pub fn prepare() -> Prepared {
+        // Here, where nobody forks meanwhile.
+        LazyLock::force(&CLOCK);
         if state() == UNTRIED && is_only_thread() {
             tell_system(UNTRIED);
         }

@@ -136,7 +136,7 @@ impl<T> Stealer<T> {
     fn publish(&self) -> bool {
         let public = &*self.shared.public;
         // ORDERING: acquire pairs with the release of the owner, who lowers `bottom` before it
-        // lowers the split: so what is read of it below is no older.
+        // lowers the split. Belt and braces: `bottom` is read again after the fence.
         let split = public.split.load(Ordering::Acquire);
         // ORDERING: relaxed; a look. If another thief published before us, there is nothing to do.
         if public.top.load(Ordering::Relaxed) < split.index() {

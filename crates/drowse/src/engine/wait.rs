@@ -45,7 +45,7 @@ impl WorkerThread {
             self.meter().searches.add_mine(1);
             // A job from outside that is begun in the middle of another keeps whoever waits for
             // that one waiting for both. Wherever there are others to do it, they come first.
-            let from_outside = is_main_loop || !sleep.is_early(&idle);
+            let from_outside = is_main_loop || !sleep.has_just_begun(&idle);
             found = self.find_work(|| latch.probe(), from_outside);
             if found.is_none() {
                 // WAKE: the latch's setter wakes us, as does whoever posts a job; the protocol

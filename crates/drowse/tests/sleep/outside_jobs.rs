@@ -5,10 +5,10 @@ use drowse::{SleepPolicy, ThreadPool, ThreadPoolBuilder};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// A pool whose workers search for so long before they get sleepy.
-fn pool_with_patience(rounds: u32) -> ThreadPool {
+/// A pool of so many workers, which search for so long before they get sleepy.
+fn pool_with_patience(threads: usize, rounds: u32) -> ThreadPool {
     let policy = SleepPolicy { rounds_until_sleepy: rounds, ..SleepPolicy::default() };
-    ThreadPoolBuilder::new().num_threads(2).sleep_policy(policy).build().expect("a pool")
+    ThreadPoolBuilder::new().num_threads(threads).sleep_policy(policy).build().expect("a pool")
 }
 
 /// Two workers: one waits for the other half of a `join`, which the other is at. Meanwhile a job
@@ -37,23 +37,23 @@ fn with_a_job_from_outside(pool: &ThreadPool, f: impl FnOnce(&dyn Fn() -> bool) 
 }
 
 #[test]
-fn a_worker_that_waits_in_a_job_leaves_jobs_from_outside_alone_at_first() {
+fn a_worker_that_waits_in_a_job_runs_jobs_from_outside_before_it_sleeps() {
     watchdog(|| {
-        let pool = pool_with_patience(u32::MAX);
-        with_a_job_from_outside(&pool, |has_begun| {
-            let searches = || pool.metrics().total().searches;
-            let before = searches();
-            until("both have searched", || searches() > before + 1_000);
-            assert!(!has_begun());
-        });
+        for patience in [0, 24, u32::MAX] {
+            let pool = pool_with_patience(2, patience);
+            // The other half waits for it.
+            with_a_job_from_outside(&pool, |has_begun| until("the job is begun", has_begun));
+        }
     });
 }
 
+/// The one worker of each pool waits for the other.
 #[test]
-fn but_it_runs_them_before_it_sleeps() {
+fn pools_that_call_each_other_get_on_however_patient_they_are() {
     watchdog(|| {
-        let pool = pool_with_patience(24);
-        // The other half waits for it.
-        with_a_job_from_outside(&pool, |has_begun| until("the job is begun", has_begun));
+        for patience in [0, 24, u32::MAX] {
+            let (a, b) = (pool_with_patience(1, patience), pool_with_patience(1, patience));
+            assert_eq!(a.install(|| b.install(|| a.install(|| 42))), 42);
+        }
     });
 }

@@ -3,11 +3,14 @@
 #![cfg(target_os = "linux")]
 
 use crate::common::books::at_rest;
-use crate::common::watchdog;
+use crate::common::{until, watchdog};
 use drowse::{Reason, SleepProtocol, ThreadPool, ThreadPoolBuilder};
 use std::fs;
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 /// How many processors this thread may run on.
 fn processors() -> usize {
@@ -80,5 +83,25 @@ fn where_there_is_room_for_all_there_is_no_sentry() {
             pool.in_place_scope(|s| (0..width).for_each(|_| s.spawn(|_| _ = everyone.wait())));
         }
         assert_eq!(pool.metrics().total().sleep.sentries, 0);
+    });
+}
+
+/// Jobs that block for about as long as a sentry waits find new work all the time, and leave the
+/// processors idle.
+#[test]
+fn where_workers_block_again_and_again_others_come() {
+    watchdog(|| {
+        let width = processors() + 30;
+        let pool = pool(width);
+        let (at_once, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let job = || {
+            most.fetch_max(at_once.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+            thread::park_timeout(Duration::from_millis(1));
+            at_once.fetch_sub(1, Ordering::Relaxed);
+        };
+        until("all have been there at once", || {
+            pool.in_place_scope(|s| (0..8 * width).for_each(|_| s.spawn(|_| job())));
+            most.load(Ordering::Relaxed) == width
+        });
     });
 }
