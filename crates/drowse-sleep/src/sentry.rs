@@ -128,8 +128,8 @@ impl Sleep {
         self.room.get().saturating_mul(1 << self.in_a_row()).saturating_add(stuck)
     }
 
-    /// How many to wake where the baton is passed: one, unless those who are up were stuck just now;
-    /// then all that there is room for.
+    /// How many to wake where the baton is passed: one, unless those who are up were stuck just
+    /// now; then all that there is room for.
     pub(crate) fn baton_jobs(&self) -> usize {
         if self.relieved.get() > 0 { usize::MAX } else { 1 }
     }
