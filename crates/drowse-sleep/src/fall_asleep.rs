@@ -300,8 +300,9 @@ impl Sleep {
         let meter = &self.meters[idle.worker];
         if idle.woken {
             meter.fruitless.add_mine(1);
-            self.relieved.subtract(1);
+            self.woken_for_nothing();
         }
+        self.not_stuck(idle.worker);
         self.observe(|observer| observer.asleep(idle.worker));
         host.before_sleep();
         let since = self.clock.elapsed();

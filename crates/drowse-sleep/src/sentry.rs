@@ -144,6 +144,13 @@ impl Sleep {
         }
     }
 
+    /// Worker: it was woken, and found nothing to do. Perhaps there is room for too many.
+    pub(crate) fn woken_for_nothing(&self) {
+        if self.relieved.get() > 0 {
+            self.relieved.subtract(1);
+        }
+    }
+
     /// Worker: it has come back.
     pub(crate) fn not_stuck(&self, worker: usize) {
         let meter = &self.meters[worker];

@@ -346,7 +346,7 @@ fn the_metrics_are_a_table_that_adds_up() {
             assert_eq!(about_places, placed, "{table}");
             lines.truncate(lines.len() - usize::from(about_places));
             // So have fences, if there were any.
-            let about_fences = lines[lines.len() - 1].starts_with("fences on all processors: ");
+            let about_fences = lines[lines.len() - 1].starts_with("heavy fences: ");
             assert_eq!(about_fences, books.total().heavy_fences > 0, "{table}");
             lines.truncate(lines.len() - usize::from(about_fences));
             assert_eq!(lines[0], format!("8 workers, sleep protocol {protocol}"));

@@ -181,13 +181,12 @@ fn notes(plan: &Plan, tallies: &[Tally], loads: &[f64]) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(signal) = interrupt::stopped() {
         let missing = tallies.iter().filter(|tally| !tally.is_settled() && tally.processes().0 == 0).count();
-        notes.push(format!(
-            "stopped by {} in round {} of {}: {missing} of {} cells were not measured",
-            interrupt::name(signal),
-            loads.len().max(1),
-            plan.rounds,
-            tallies.len()
-        ));
+        let what = match missing {
+            0 => "every cell was measured, but less often than planned".to_owned(),
+            _ => format!("{missing} of {} cells were not measured", tallies.len()),
+        };
+        let (round, signal) = (loads.len().max(1), interrupt::name(signal));
+        notes.push(format!("stopped by {signal} in round {round} of {}: {what}", plan.rounds));
     }
     if cfg!(debug_assertions) {
         notes.push(DEBUG_BUILD.to_owned());

@@ -23,9 +23,11 @@ const SLEEP: [Column; 3] = [
 
 impl fmt::Display for Metrics {
     /// One row per worker, and one for all together. `wakes:` are the wake-ups by reason, for those
-    /// reasons that there were;
-    /// `fruitless` those after which the worker slept again without having found anything;
-    /// `kept awake` those that came before it slept.
+    /// reasons that there were ([`Reason`] explains them); `fruitless` those after which the worker
+    /// slept again without having found anything; `kept awake` those that came before it slept.
+    /// Below it, if there were any: [heavy fences](WorkerMetrics::heavy_fences),
+    /// [sentries](crate::SleepMetrics::sentries), and where workers began that were woken by
+    /// working ones.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let total = self.total();
         let reasons: Vec<Reason> = Reason::ALL
@@ -50,7 +52,11 @@ impl fmt::Display for Metrics {
         }
         let fences = total.heavy_fences;
         if fences > 0 {
-            write!(f, "\nfences on all processors: {fences}")?;
+            write!(f, "\nheavy fences: {fences}")?;
+        }
+        let (posted, got_up) = (total.sleep.sentries, total.sleep.wakes(Reason::Sentry));
+        if posted > 0 {
+            write!(f, "\nsentries: {posted}, of whom {got_up} had to get up")?;
         }
         self.fmt_places(f)
     }
