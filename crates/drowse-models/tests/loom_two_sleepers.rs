@@ -3,8 +3,7 @@
 #![cfg(drowse_loom)]
 
 use drowse_models::{
-    Board, MakeSleep, Parcel, assert_nobody_counted, for_each_protocol, set_latch, wait_until,
-    with_preemptions,
+    Board, MakeSleep, Parcel, assert_nobody_counted, for_protocols, set_latch, wait_until, with_preemptions,
 };
 use drowse_sleep::{LatchWord, Sleep};
 use drowse_sync::atomic::{AtomicU32, Ordering};
@@ -63,4 +62,5 @@ fn one_of_them_runs_the_job(make: MakeSleep) {
     });
 }
 
-for_each_protocol!(one_of_them_runs_the_job);
+// `relay` has the same fences and the same looks as `counters`.
+for_protocols!([sleepy, counters, jec] one_of_them_runs_the_job);
