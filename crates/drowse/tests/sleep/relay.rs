@@ -92,6 +92,8 @@ fn where_there_is_room_for_all_there_is_no_sentry() {
 fn where_workers_block_again_and_again_others_come() {
     watchdog(|| {
         let width = processors() + 30;
+        // Not all of them: on a machine that is busy otherwise, some are done before others begin.
+        let many = processors() + 6;
         let pool = pool(width);
         let (at_once, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let job = || {
@@ -99,9 +101,9 @@ fn where_workers_block_again_and_again_others_come() {
             thread::park_timeout(Duration::from_millis(1));
             at_once.fetch_sub(1, Ordering::Relaxed);
         };
-        until("all have been there at once", || {
+        until("many have been there at once", || {
             pool.in_place_scope(|s| (0..8 * width).for_each(|_| s.spawn(|_| job())));
-            most.load(Ordering::Relaxed) == width
+            most.load(Ordering::Relaxed) >= many
         });
     });
 }
