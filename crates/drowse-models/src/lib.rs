@@ -37,6 +37,7 @@
 //! This library is what the models share.
 
 use drowse_sleep::{LatchWord, Reason, Sleep, Waker};
+use drowse_sync::atomic::{AtomicU32, Ordering};
 use drowse_sync::cell::UnsafeCell;
 
 #[cfg(not(drowse_shuttle))]
@@ -103,6 +104,36 @@ impl Parcel {
     pub fn take(&self) -> u32 {
         // SAFETY: as above.
         self.0.with_mut(|slot| unsafe { (*slot).take() }).expect("the parcel was empty")
+    }
+}
+
+/// Jobs that are all alike. As weak as a deque: publishing is a release, looking orders nothing.
+#[derive(Debug)]
+pub struct Jobs(AtomicU32);
+
+impl Jobs {
+    /// None.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        Self(AtomicU32::new(0))
+    }
+
+    /// Publishes one, from outside.
+    pub fn post(&self, sleep: &Sleep) {
+        self.0.fetch_add(1, Ordering::Release);
+        sleep.post_injected(1, &|| true);
+    }
+
+    /// Whether there seem to be any.
+    pub fn visible(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 0
+    }
+
+    /// Takes one.
+    pub fn take(&self) -> bool {
+        let seen = self.0.load(Ordering::Relaxed);
+        let taken = || self.0.compare_exchange(seen, seen - 1, Ordering::Acquire, Ordering::Relaxed);
+        seen > 0 && taken().is_ok()
     }
 }
 

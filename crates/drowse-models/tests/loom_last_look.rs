@@ -1,7 +1,7 @@
 //! A worker whose last look shows it a job leaves its slot: nobody takes it for a sleeper any more.
 #![cfg(drowse_loom)]
 
-use drowse_models::{MakeSleep, for_protocols, set_latch, with_preemptions};
+use drowse_models::{Jobs, MakeSleep, for_protocols, set_latch, with_preemptions};
 use drowse_sleep::{LatchWord, Sleep};
 use drowse_sync::atomic::{AtomicU32, Ordering};
 use drowse_sync::{Arc, thread};
@@ -10,26 +10,11 @@ use drowse_sync::{Arc, thread};
 struct Pool {
     sleep: Sleep,
     latches: [LatchWord; 2],
-    jobs: AtomicU32,
+    jobs: Jobs,
     done: AtomicU32,
 }
 
 impl Pool {
-    fn post(&self) {
-        self.jobs.fetch_add(1, Ordering::Release);
-        self.sleep.post_injected(1, &|| true);
-    }
-
-    fn work_visible(&self) -> bool {
-        self.jobs.load(Ordering::Relaxed) > 0
-    }
-
-    fn find(&self) -> bool {
-        let seen = self.jobs.load(Ordering::Relaxed);
-        let taken = || self.jobs.compare_exchange(seen, seen - 1, Ordering::Acquire, Ordering::Relaxed);
-        seen > 0 && taken().is_ok()
-    }
-
     /// Searches, and sleeps, until there is one job or the latch is set. The second job ends it
     /// all.
     fn run_one(&self, worker: usize) {
@@ -37,12 +22,12 @@ impl Pool {
         let mut idle = self.sleep.start_looking(worker);
         let mut found = false;
         while !found && !latch.probe() {
-            found = self.find();
+            found = self.jobs.take();
             if !found {
-                self.sleep.no_work_found(&mut idle, latch, &|| self.work_visible());
+                self.sleep.no_work_found(&mut idle, latch, &|| self.jobs.visible());
             }
         }
-        self.sleep.stop_looking(idle, || self.work_visible());
+        self.sleep.stop_looking(idle, || self.jobs.visible());
         if found && self.done.fetch_add(1, Ordering::Relaxed) == 1 {
             set_latch(&self.sleep, 1, &self.latches[1]);
         }
@@ -56,7 +41,7 @@ fn the_next_post_wakes_who_sleeps(make: MakeSleep) {
         let pool = Arc::new(Pool {
             sleep: make(2),
             latches: [LatchWord::new(), LatchWord::new()],
-            jobs: AtomicU32::new(0),
+            jobs: Jobs::new(),
             done: AtomicU32::new(0),
         });
         let start = |work: fn(&Pool)| {
@@ -69,10 +54,10 @@ fn the_next_post_wakes_who_sleeps(make: MakeSleep) {
                 pool.run_one(1);
             }
         });
-        pool.post();
+        pool.jobs.post(&pool.sleep);
         set_latch(&pool.sleep, 0, &pool.latches[0]);
         comes_and_goes.join().unwrap();
-        pool.post();
+        pool.jobs.post(&pool.sleep);
         stays.join().unwrap();
         assert_eq!(pool.done.load(Ordering::Relaxed), 2);
     });

@@ -2,7 +2,7 @@
 #![cfg(drowse_loom)]
 
 use drowse_models::with_preemptions;
-use drowse_models::{Board, MakeSleep, assert_nobody_counted, for_protocols, set_latch, wait_until};
+use drowse_models::{Board, Jobs, MakeSleep, assert_nobody_counted, for_protocols, set_latch, wait_until};
 use drowse_sleep::{LatchWord, Sleep};
 use drowse_sync::atomic::{AtomicU32, Ordering};
 use drowse_sync::{Arc, thread};
@@ -11,28 +11,19 @@ use drowse_sync::{Arc, thread};
 struct Pool {
     sleep: Sleep,
     over: LatchWord,
-    jobs: AtomicU32,
+    jobs: Jobs,
     done: AtomicU32,
-}
-
-impl Pool {
-    fn post(&self) {
-        self.jobs.fetch_add(1, Ordering::Release);
-        self.sleep.post_injected(1, &|| true);
-    }
 }
 
 impl Board for Pool {
     type Job = ();
 
     fn find(&self, _worker: usize) -> Option<()> {
-        let seen = self.jobs.load(Ordering::Relaxed);
-        let taken = || self.jobs.compare_exchange(seen, seen - 1, Ordering::Acquire, Ordering::Relaxed);
-        (seen > 0 && taken().is_ok()).then_some(())
+        self.jobs.take().then_some(())
     }
 
     fn work_visible(&self) -> bool {
-        self.jobs.load(Ordering::Relaxed) > 0
+        self.jobs.visible()
     }
 
     fn run(&self, _worker: usize, _job: ()) {
@@ -50,7 +41,7 @@ fn a_post_that_relied_on_one_who_found_no_sentry_is_not_lost(make: MakeSleep) {
         let pool = Arc::new(Pool {
             sleep: make(2),
             over: LatchWord::new(),
-            jobs: AtomicU32::new(0),
+            jobs: Jobs::new(),
             done: AtomicU32::new(0),
         });
         let start = |work: fn(&Pool)| {
@@ -58,8 +49,8 @@ fn a_post_that_relied_on_one_who_found_no_sentry_is_not_lost(make: MakeSleep) {
             thread::spawn(move || work(&pool))
         };
         let worker = start(|pool| wait_until(&pool.sleep, 1, &pool.over, pool));
-        let other = start(Pool::post);
-        pool.post();
+        let other = start(|pool| pool.jobs.post(&pool.sleep));
+        pool.jobs.post(&pool.sleep);
         other.join().unwrap();
         worker.join().unwrap();
         assert_nobody_counted(&pool.sleep);

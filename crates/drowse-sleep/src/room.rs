@@ -60,7 +60,10 @@ impl Room {
     fn add(&self, mask: CpuMask, reports_more: usize) {
         let mut reports = self.reports.lock();
         let Some(missing) = reports.missing else { return };
-        let processors = reports.processors.map_or(mask, |others| others.or(mask));
+        let processors = match reports.processors {
+            Some(others) if others != mask => others.or(mask),
+            _ => mask,
+        };
         reports.processors = Some(processors);
         reports.missing = Some(missing.saturating_sub(reports_more));
         if reports.missing == Some(0) {

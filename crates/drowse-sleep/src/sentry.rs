@@ -68,7 +68,7 @@ impl Sleep {
         let told = (0..self.workers()).find(|worker| self.slots.set_alarm(*worker));
         if let Some(worker) = told {
             self.meters[worker].sentries.add(1);
-            // It sleeps on, but with an end.
+            // WAKE: it sleeps on, but with an end: posts that rely on the flag rely on that.
             self.slots.wake(worker);
         }
         told.is_some()
@@ -94,6 +94,7 @@ impl Sleep {
                 break; // Somebody has claimed it.
             }
             self.room.report_again();
+            self.recount_stuck();
             let others_get_on = finds() != before && processors.were_busy(self.room.get());
             let work_left = host.work_visible();
             if work_left && others_get_on {
@@ -137,11 +138,17 @@ impl Sleep {
     /// Nobody who is up has come back from its job for a while.
     fn note_stuck(&self) {
         for (worker, meter) in self.meters.iter().enumerate() {
-            if !self.slots.is_asleep(worker) && meter.stuck.get() == 0 {
+            if !self.slots.is_asleep(worker) {
                 meter.stuck.set_mine(1);
-                self.stuck.add(1);
             }
         }
+        self.recount_stuck();
+    }
+
+    /// Those who come back while they are noted, or counted, may be missed: so each sentry counts
+    /// anew.
+    fn recount_stuck(&self) {
+        self.stuck.set_mine(self.meters.iter().map(|meter| meter.stuck.get()).sum());
     }
 
     /// Worker: it was woken, and found nothing to do. Perhaps there is room for too many.

@@ -104,7 +104,7 @@ impl WorkerThread {
         for victim in self.others_from(self.rng.below(self.registry.num_threads())) {
             match self.stealer_of(victim).steal() {
                 Steal::Success(word) => {
-                    private.into_iter().for_each(|victim| self.unanswered.add(victim));
+                    private.into_iter().for_each(|victim| self.ask(victim));
                     // SAFETY: what is in a deque was put there by `push`, and has left it now.
                     return Attempt::Job(self.stolen(unsafe { JobRef::from_word(word) }, victim));
                 }
@@ -114,16 +114,22 @@ impl WorkerThread {
                 Steal::Empty => empty = Some(victim),
             }
         }
-        // One is enough, and leaves the others alone. If nobody has anything: what this one pushes
-        // next.
-        if let Some(victim) = private.or(empty) {
-            self.stealer_of(victim).ask();
-        }
-        match private {
-            Some(victim) => self.unanswered.add(victim),
-            None => self.unanswered.clear(),
+        // One is enough, and leaves the others alone. If nobody has anything: for what this one
+        // pushes next.
+        match (private, empty) {
+            (Some(victim), _) => self.ask(victim),
+            (None, empty) => {
+                self.unanswered.clear();
+                empty.into_iter().for_each(|victim| self.stealer_of(victim).ask());
+            }
         }
         private.or(lost_to).map_or(Attempt::Nothing, Attempt::TryAgain)
+    }
+
+    /// Asks that worker, which has private jobs, to publish some.
+    fn ask(&self, victim: usize) {
+        self.stealer_of(victim).ask();
+        self.unanswered.add(victim);
     }
 
     /// A job of another worker, private or not. Begins at the one that was asked last.

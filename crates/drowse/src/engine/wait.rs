@@ -66,7 +66,7 @@ impl WorkerThread {
     }
 
     fn count_heavy_fences(&self) {
-        self.meter().heavy_fences.set_mine(heavy_fences_executed() - self.heavy_fences_before);
+        self.meter().heavy_fences.set_mine(heavy_fences_executed().saturating_sub(self.heavy_fences_before));
     }
 
     /// Whether this is the latch that ends the worker: then it waits for nothing in particular.
