@@ -29,6 +29,17 @@ impl Idle {
     }
 }
 
+/// What came of an attempt to fall asleep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bed {
+    /// The worker is in its slot, counted as asleep, and may block.
+    Is,
+    /// There was news, or a waker was quicker. The worker is idle.
+    IsNot,
+    /// The latch is set, and was not told. The worker is idle.
+    LatchIsSet,
+}
+
 /// The pool, as a worker's sleep sees it: what it must know of the pool, and what the pool wants to
 /// know of it.
 ///
@@ -141,7 +152,7 @@ impl Sleep {
     }
 
     /// Idle to sleepy.
-    fn announce(&self, worker: usize) -> Option<Announcement> {
+    pub(crate) fn announce(&self, worker: usize) -> Option<Announcement> {
         let announcement =
             self.word.try_change(Event::Announce, |word| self.protocol.announce(word, worker))?;
         if self.rules.last_look == LastLook::BeforeCommit {
@@ -164,32 +175,48 @@ impl Sleep {
     /// Sleepy to asleep, until somebody wakes the worker; or back to idle.
     #[cold]
     fn fall_asleep(&self, idle: &mut Idle, announcement: Announcement, latch: &LatchWord, host: &dyn Host) {
-        let (worker, told) = (idle.worker, self.rules.tells_latch);
+        let worker = idle.worker;
         self.placement.settle(worker);
+        match self.lie_down(worker, announcement, latch, host, &|| self.slots.enter(worker)) {
+            Bed::LatchIsSet => return,
+            Bed::IsNot => idle.rounds = self.round_after_news(),
+            Bed::Is => self.park(idle, host),
+        }
+        if self.rules.tells_latch {
+            latch.tell_awake();
+        }
+    }
+
+    /// All that it takes to go from sleepy to asleep, but the sleep. `enter` is the step into the
+    /// slot; false if a waker was quicker.
+    pub(crate) fn lie_down(
+        &self,
+        worker: usize,
+        announcement: Announcement,
+        latch: &LatchWord,
+        host: &dyn Host,
+        enter: &dyn Fn() -> bool,
+    ) -> Bed {
         omittable!("sleep/prepares-late", self.slots.prepare(worker));
         // WAKE: from here on a setter of the latch wakes us, and the worker's loop probes the latch
         // if we come too late for that. (Where the latch is not told, the last look and the word
         // see to it.)
-        if told && !latch.tell_asleep() {
+        if self.rules.tells_latch && !latch.tell_asleep() {
             omittable!("sleep/no-leave-when-set", self.slots.leave(worker));
-            return self.cancel(announcement);
+            self.cancel(announcement);
+            return Bed::LatchIsSet;
         }
         let news = || look!("sleep/latch-overlooked", latch.probe()) || host.work_visible();
         if !self.commit(announcement, &news) {
             omittable!("sleep/no-leave-after-news", self.slots.leave(worker));
-            idle.rounds = self.round_after_news();
-        } else {
-            faulty!("sleep/prepares-late", (), self.slots.prepare(worker));
-            if self.enter_slot(worker, host) {
-                self.park(idle, host);
-            } else {
-                omittable!("sleep/no-uncount-when-stopped", self.uncount());
-                idle.rounds = self.round_after_news();
-            }
+            return Bed::IsNot;
         }
-        if told {
-            latch.tell_awake();
+        faulty!("sleep/prepares-late", (), self.slots.prepare(worker));
+        if self.enter_slot(worker, host, enter) {
+            return Bed::Is;
         }
+        omittable!("sleep/no-uncount-when-stopped", self.uncount());
+        Bed::IsNot
     }
 
     fn round_after_news(&self) -> u32 {
@@ -286,12 +313,10 @@ impl Sleep {
     }
 
     /// The last step before the worker parks. False if a waker was quicker.
-    fn enter_slot(&self, worker: usize, host: &dyn Host) -> bool {
+    fn enter_slot(&self, worker: usize, host: &dyn Host, enter: &dyn Fn() -> bool) -> bool {
         match &self.detector {
-            None => self.slots.enter(worker),
-            Some(detector) => {
-                detector.fall_asleep(worker, || self.slots.enter(worker), &|dead| host.deadlock(dead))
-            }
+            None => enter(),
+            Some(detector) => detector.fall_asleep(worker, enter, &|dead| host.deadlock(dead)),
         }
     }
 
@@ -310,7 +335,7 @@ impl Sleep {
             self.room.report();
         }
         meter.park(since);
-        let by_itself = self.slots.park(idle.worker, || self.stand_guard(idle.worker, host));
+        let by_itself = self.park_somehow(idle, host);
         self.placement.arrive(idle.worker, meter);
         meter.unpark(since, self.clock.elapsed(), idle.in_a_job);
         host.after_sleep();

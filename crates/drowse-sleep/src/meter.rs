@@ -26,6 +26,8 @@ pub(crate) struct Meter {
     pub(crate) stuck: Counter,
     /// Times it was made the sentry. Counted by whoever did.
     pub(crate) sentries: Counter,
+    /// Times that a guest took its seat.
+    guests: Counter,
     /// Nanoseconds that it was blocked, in sleeps that have ended. While it sleeps: that, less the
     /// time at which the sleep began by the house's clock, and `ASLEEP`. One word, so that nobody
     /// reads one half before and the other after.
@@ -63,6 +65,17 @@ impl Meter {
         last.set_mine(nanos(now.saturating_sub(since)).max(1));
     }
 
+    /// A guest takes the seat of a worker that sleeps: that does not count as sleep.
+    pub(crate) fn sit(&self, now: Duration) {
+        self.guests.add_mine(1);
+        self.parked.set_mine(self.parked_until(now));
+    }
+
+    /// The guest has given the seat back, and the worker sleeps on.
+    pub(crate) fn vacate(&self, now: Duration) {
+        self.parked.set_mine(self.parked.get().wrapping_sub(nanos(now)) | ASLEEP);
+    }
+
     /// Nanoseconds that it was blocked up to this moment.
     fn parked_until(&self, now: Duration) -> u64 {
         match self.parked.get() {
@@ -92,6 +105,7 @@ impl Meter {
             fruitless: self.fruitless.get(),
             kept_awake: self.kept_awake.get(),
             sentries: self.sentries.get(),
+            guests: self.guests.get(),
             parked: Duration::from_nanos(parked),
             steered: self.steered.get(),
             unsteered: self.unsteered.get(),
@@ -128,6 +142,8 @@ pub struct SleepMetrics {
     pub kept_awake: u64,
     /// Times that it was made the [sentry](crate::Wake::Sentry) while it slept.
     pub sentries: u64,
+    /// Times that a thread outside took its seat as a [guest](crate::Sleep::take_seat).
+    pub guests: u64,
     /// Time that it was blocked, up to this moment.
     pub parked: Duration,
     /// Times that a working worker woke it and [kept it off its own processor](crate::Steering).
@@ -154,6 +170,7 @@ impl SleepMetrics {
             fruitless: self.fruitless.saturating_sub(earlier.fruitless),
             kept_awake: self.kept_awake.saturating_sub(earlier.kept_awake),
             sentries: self.sentries.saturating_sub(earlier.sentries),
+            guests: self.guests.saturating_sub(earlier.guests),
             parked: self.parked.saturating_sub(earlier.parked),
             steered: self.steered.saturating_sub(earlier.steered),
             unsteered: self.unsteered.saturating_sub(earlier.unsteered),
@@ -174,6 +191,7 @@ impl std::ops::AddAssign for SleepMetrics {
         self.fruitless += other.fruitless;
         self.kept_awake += other.kept_awake;
         self.sentries += other.sentries;
+        self.guests += other.guests;
         self.parked += other.parked;
         self.steered += other.steered;
         self.unsteered += other.unsteered;

@@ -107,7 +107,25 @@ pub trait Protocol: fmt::Debug + Send + Sync {
         (word, Wake::Any(1))
     }
 
-    /// There is no [sentry](Wake::Sentry) any more.
+    /// Somebody outside posts a job, will wait for it, and offers to look after what workers post
+    /// meanwhile: see [`Sleep::owe`](crate::Sleep::owe). From then on posts of workers may wake
+    /// nobody, but then each must change the word. `None` if they would not rely on it.
+    fn owe(&self, _word: u64, _workers: usize) -> Option<u64> {
+        None
+    }
+
+    /// Nobody looks after the posts of workers any more.
+    fn pay(&self, word: u64) -> u64 {
+        word
+    }
+
+    /// Whether somebody looks after the posts of workers.
+    fn is_owed(&self, _word: u64) -> bool {
+        false
+    }
+
+    /// There is no [sentry](Wake::Sentry) any more. Nor does anybody look after posts, for whoever
+    /// was the sentry may have done that.
     fn stand_down(&self, word: u64) -> u64 {
         word
     }

@@ -25,6 +25,7 @@
 //! passes the baton. If nobody could be told, whoever asked clears the flag, and *then* wakes
 //! somebody after all: a sleeper that was counted before is in its slot by then.
 
+use crate::slots::Guard;
 use crate::word::Event;
 use crate::{Host, Reason, Sleep};
 use drowse_sync::{Stopwatch, omittable, process_cpu_time};
@@ -32,7 +33,7 @@ use std::time::Duration;
 
 /// How long a sentry waits before it looks at what the others do. Longer than most parallel
 /// regions, and shorter than what people notice.
-const NAP: Duration = Duration::from_millis(1);
+pub(crate) const NAP: Duration = Duration::from_millis(1);
 
 /// The longest that it waits at once.
 const LONGEST_NAP: Duration = Duration::from_millis(4);
@@ -84,7 +85,7 @@ impl Sleep {
 
     /// Worker, which is asleep, and was told to be the sentry: sleeps on until it is claimed, or
     /// its time has come. Whether it got up by itself.
-    pub(crate) fn stand_guard(&self, worker: usize, host: &dyn Host) -> bool {
+    pub(crate) fn stand_guard(&self, worker: usize, host: &dyn Host) -> Guard {
         let finds = || self.protocol.finds(self.word.peek());
         let in_a_row = self.in_a_row();
         let mut nap = NAP / (1 << in_a_row);
@@ -107,14 +108,19 @@ impl Sleep {
             }
             break;
         }
-        let by_itself = self.slots.get_up(worker);
-        if by_itself {
-            self.stand_down();
-            self.uncount();
-            self.meters[worker].count_wake(Reason::Sentry);
-            self.observe(|observer| observer.wake(worker, Reason::Sentry));
+        self.get_up(worker)
+    }
+
+    /// Worker, which is on guard: gets up, unless it was claimed.
+    pub(crate) fn get_up(&self, worker: usize) -> Guard {
+        if !self.slots.get_up(worker) {
+            return Guard::Claimed;
         }
-        by_itself
+        self.stand_down();
+        self.uncount();
+        self.meters[worker].count_wake(Reason::Sentry);
+        self.observe(|observer| observer.wake(worker, Reason::Sentry));
+        Guard::GotUp
     }
 
     /// How many sentries in a row had to get up, as far as that matters.

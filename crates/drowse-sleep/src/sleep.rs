@@ -36,6 +36,8 @@ pub struct Sleep {
     pub(crate) relieved: Counter,
     /// How many workers do not come back from their jobs: those whom the sentries have noted.
     pub(crate) stuck: Counter,
+    /// When a guest last took a seat, in nanoseconds by the clock; 0 if never.
+    pub(crate) last_guest: Counter,
     observer: Option<Arc<dyn Observer>>,
     pub(crate) clock: Stopwatch,
 }
@@ -70,6 +72,7 @@ impl Sleep {
             room: Room::new(workers),
             relieved: Counter::new(),
             stuck: Counter::new(),
+            last_guest: Counter::new(),
             observer: None,
             clock: Stopwatch::start(),
         }
@@ -111,6 +114,13 @@ impl Sleep {
     pub fn with_steering(mut self, steering: Steering) -> Self {
         self.placement = Placement::new(self.workers(), steering);
         self.slots.can_be_held = self.placement.is_on();
+        self
+    }
+
+    /// The same, with seats for [guests](Self::take_seat).
+    #[must_use]
+    pub fn with_guests(mut self) -> Self {
+        self.slots.let_guests_in();
         self
     }
 

@@ -17,6 +17,18 @@ const PARKED: u32 = 3;
 const HELD: u32 = 4;
 /// As parked, but for a while only: the worker is the sentry.
 const GUARDING: u32 = 5;
+/// As parked, with nothing on the worker's stack: a guest may take its seat.
+const VACANT: u32 = 6;
+/// A guest has the worker's seat: what else is said is said of the guest. The worker itself blocks
+/// as before.
+const GUEST: u32 = 8;
+const GUEST_AWAKE: u32 = GUEST | AWAKE;
+const GUEST_PREPARED: u32 = GUEST | PREPARED;
+const GUEST_PARKED: u32 = GUEST | PARKED;
+
+/// A guest that is parked blocks on the bell of its seat, since the worker blocks on the slot.
+const QUIET: u32 = 0;
+const RUNG: u32 = 1;
 
 /// One slot per worker.
 ///
@@ -29,6 +41,19 @@ const GUARDING: u32 = 5;
 ///
 /// From PARKED a worker may be made the sentry, GUARDING. Then it is always held when it is
 /// claimed; and it can get up by itself, to AWAKE.
+///
+/// A worker that parks in its main loop, where guests are let in, is VACANT instead of PARKED. Then
+/// a guest may take its seat, and gives it back later:
+///
+/// ```text
+///             sit                prepare                  enter
+///   VACANT ------> GUEST_AWAKE ----------> GUEST_PREPARED ------> GUEST_PARKED
+///     ^                 |  ^                   |     |                 |
+///     |                 |  +--- leave, claim --+     |      claim      |
+///     |                 |  +---------------------------------<---------+
+///     +------- vacate --|----------------------------+
+///                       +--- rise, and wake the worker ---> AWAKE
+/// ```
 ///
 /// The worker itself moves right; a waker's claim moves to AWAKE, or first to HELD, with one
 /// compare-and-swap. So a sleeper is woken by exactly one waker, no lock is held round a wake-up,
@@ -45,7 +70,9 @@ pub(crate) struct Slots {
     /// Side by side: they change when workers sleep and wake, and all are looked at by wakers, who
     /// look for sleepers, and by thieves, who pass them by.
     slots: Box<[WaitWord]>,
-    /// Whether sleepers can be held. If not, they need not doze before they park.
+    /// For guests to park on: one a seat, once it is known that there will be guests.
+    bells: Box<[WaitWord]>,
+    /// Whether sleepers can be held.
     pub(crate) can_be_held: bool,
 }
 
@@ -62,13 +89,37 @@ pub(crate) enum Claim {
     Held,
     /// The same, and it was the sentry, which it is no more: tell the protocol before it is let go.
     Relieved,
+    /// As asleep, but it is a guest.
+    Guest,
 }
 
 impl Claim {
     /// Whether the worker counted as asleep, and is ours to unpark.
     pub(crate) fn slept(self) -> bool {
-        matches!(self, Self::Asleep | Self::Held | Self::Relieved)
+        matches!(self, Self::Asleep | Self::Held | Self::Relieved | Self::Guest)
     }
+}
+
+/// How a worker parks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Parking {
+    /// Nobody can take its place: it waits in the middle of a job, or there are no guests.
+    InAJob,
+    /// Its seat is for guests.
+    Vacant,
+    /// It is on guard from the beginning.
+    OnGuard,
+}
+
+/// How it ends that a worker is on guard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Guard {
+    /// The worker has got up by itself.
+    GotUp,
+    /// Somebody has claimed it.
+    Claimed,
+    /// It is not needed any more, and sleeps on.
+    Ended,
 }
 
 /// What a claim does with a worker that is asleep.
@@ -84,7 +135,17 @@ impl Slots {
     /// Slots for `workers` workers, all awake.
     pub(crate) fn new(workers: usize) -> Self {
         let slots = (0..workers).map(|_| WaitWord::new(AWAKE)).collect();
-        Self { slots, can_be_held: false }
+        Self { slots, bells: Box::new([]), can_be_held: false }
+    }
+
+    /// There will be guests.
+    pub(crate) fn let_guests_in(&mut self) {
+        self.bells = (0..self.count()).map(|_| WaitWord::new(QUIET)).collect();
+    }
+
+    /// Whether there will be guests.
+    pub(crate) fn are_for_guests(&self) -> bool {
+        !self.bells.is_empty()
     }
 
     /// The number of workers.
@@ -95,7 +156,9 @@ impl Slots {
     /// How many are parked, at about this moment.
     pub(crate) fn parked(&self) -> usize {
         // ORDERING: relaxed; for people to read.
-        let is_parked = |slot: &&WaitWord| matches!(slot.load(Ordering::Relaxed), PARKED | GUARDING);
+        let is_parked = |slot: &&WaitWord| {
+            matches!(slot.load(Ordering::Relaxed), PARKED | GUARDING | VACANT | GUEST_PARKED)
+        };
         self.slots.iter().filter(is_parked).count()
     }
 
@@ -104,51 +167,89 @@ impl Slots {
         // ORDERING: relaxed; a look, whose caller brings its own fence where it needs one. One that
         // was woken has seen that it is awake before it does anything else, so whoever must see
         // what it does sees that too.
-        matches!(self.slots[worker].load(Ordering::Relaxed), DOZING | PARKED | HELD | GUARDING)
+        let state = self.slots[worker].load(Ordering::Relaxed);
+        matches!(state, DOZING | PARKED | HELD | GUARDING | VACANT | GUEST_PARKED)
     }
 
     /// Worker: becomes visible to wakers.
     pub(crate) fn prepare(&self, worker: usize) {
         // ORDERING: relaxed; published by the release of `LatchWord::tell_asleep` and of the count.
-        self.slots[worker].store(PREPARED, Ordering::Relaxed);
+        self.slots[worker].store(self.guest_or_not(worker) | PREPARED, Ordering::Relaxed);
+    }
+
+    /// Worker: the flag, if it is a guest.
+    fn guest_or_not(&self, worker: usize) -> u32 {
+        // ORDERING: relaxed; whoever sits here has put it there itself, and nobody else changes it.
+        self.slots[worker].load(Ordering::Relaxed) & GUEST
     }
 
     /// Worker: changed its mind. Harmless if a waker came first.
     pub(crate) fn leave(&self, worker: usize) {
         // ORDERING: relaxed; a waker that still sees PREPARED stops a worker that is awake anyway.
-        self.slots[worker].store(AWAKE, Ordering::Relaxed);
+        self.slots[worker].store(self.guest_or_not(worker) | AWAKE, Ordering::Relaxed);
     }
 
     /// Worker: the last step before it parks. False if a waker was quicker.
     #[must_use]
     pub(crate) fn enter(&self, worker: usize) -> bool {
         let slot = &self.slots[worker];
-        let entered = if self.can_be_held { DOZING } else { PARKED };
+        let (prepared, entered) = match self.guest_or_not(worker) {
+            GUEST => (GUEST_PREPARED, GUEST_PARKED),
+            _ if self.nobody_dozes() => (PREPARED, PARKED),
+            _ => (PREPARED, DOZING),
+        };
         // ORDERING: relaxed suffices for success, the value is all that a claim looks at; a failure
         // acquires (see `WaitWord::replace`), so the next search sees what the waker published.
-        faulty!("slots/enter-overwrites", slot.replace(PREPARED, entered, Ordering::Relaxed), {
+        faulty!("slots/enter-overwrites", slot.replace(prepared, entered, Ordering::Relaxed), {
             slot.store(entered, Ordering::Relaxed);
             true
         })
     }
 
-    /// Worker: blocks until claimed; calls `stand_guard` if it becomes the sentry, which ends when
-    /// it was claimed or has got up by itself. Whether it has.
-    pub(crate) fn park(&self, worker: usize, stand_guard: impl FnOnce() -> bool) -> bool {
+    /// Whether workers park at once: nobody does anything to them that must wait until they do.
+    fn nobody_dozes(&self) -> bool {
+        !self.can_be_held && !self.are_for_guests()
+    }
+
+    /// Worker: blocks until claimed, or until it gets up by itself: whether it has. Calls `guard`
+    /// whenever it is on guard, for as long as that lasts.
+    pub(crate) fn park(&self, worker: usize, how: Parking, mut guard: impl FnMut() -> Guard) -> bool {
         let slot = &self.slots[worker];
-        // ORDERING: release pairs with the acquire of a claim that holds us: what we did when we
-        // arrived the last time comes before what it does to us. A failure, by a claim, acquires.
-        if !self.can_be_held || slot.replace(DOZING, PARKED, Ordering::Release) {
+        if self.guest_or_not(worker) == GUEST {
+            self.wait_for_bell(worker);
+            return false;
+        }
+        let parked = match how {
+            Parking::InAJob => PARKED,
+            Parking::Vacant => VACANT,
+            Parking::OnGuard => GUARDING,
+        };
+        // ORDERING: release pairs with the acquire of a claim that holds us, or of a guest that
+        // takes our seat: what we did before comes before what they do. A failure, by a claim,
+        // acquires.
+        if self.nobody_dozes() || slot.replace(DOZING, parked, Ordering::Release) {
             // WAKE: every path to here has entered; whoever claims the slot unparks it, and does so
-            // after the last change of the word.
-            slot.wait_while(PARKED);
-            // ORDERING: relaxed; only what stands there counts. Who claimed us released more, which
-            // the last wait acquires.
-            let by_itself = slot.load(Ordering::Relaxed) == GUARDING && stand_guard();
+            // after the last change of the word. So does a guest that leaves it to us.
+            let mut end = Guard::Ended;
+            while end == Guard::Ended {
+                slot.wait_while_any(&[PARKED, VACANT, GUEST_AWAKE, GUEST_PREPARED, GUEST_PARKED]);
+                // ORDERING: relaxed; only what stands there counts. Who claimed us released more,
+                // which the last wait acquires.
+                let guards = slot.load(Ordering::Relaxed) == GUARDING;
+                end = if guards { guard() } else { Guard::Claimed };
+            }
             slot.wait_while(HELD);
-            return by_itself;
+            return end == Guard::GotUp;
         }
         false
+    }
+
+    /// Worker, which was on guard in its main loop, and is no more: sleeps on like others. False if
+    /// it was claimed.
+    #[must_use]
+    pub(crate) fn end_guard(&self, worker: usize) -> bool {
+        // ORDERING: release pairs with the acquire of a guest, as in `park`.
+        self.slots[worker].replace(GUARDING, VACANT, Ordering::Release)
     }
 
     /// Waker: makes a worker the sentry that is parked. False if it is not. The caller must
@@ -160,7 +261,8 @@ impl Slots {
         // going to clear.
         let release = mutant::weaken("slots/alarm-relaxed", Ordering::Release);
         // ORDERING: relaxed; look before you swap.
-        slot.load(Ordering::Relaxed) == PARKED && slot.replace(PARKED, GUARDING, release)
+        let seen = slot.load(Ordering::Relaxed);
+        matches!(seen, PARKED | VACANT) && slot.replace(seen, GUARDING, release)
     }
 
     /// Worker, which is the sentry: blocks for so long. False if it was claimed meanwhile.
@@ -191,9 +293,12 @@ impl Slots {
             // its fence.
             let (seen, claim) = match slot.load(Ordering::Relaxed) {
                 GUARDING => (GUARDING, Claim::Relieved),
-                PARKED if grip == Grip::Hold => (PARKED, Claim::Held),
-                seen @ (PARKED | DOZING) => (seen, Claim::Asleep),
-                PREPARED => (PREPARED, faulty!("slots/ignores-prepared", Claim::Stopped, Claim::Awake)),
+                seen @ (PARKED | VACANT) if grip == Grip::Hold => (seen, Claim::Held),
+                seen @ (PARKED | VACANT | DOZING) => (seen, Claim::Asleep),
+                GUEST_PARKED => (GUEST_PARKED, Claim::Guest),
+                seen @ (PREPARED | GUEST_PREPARED) => {
+                    (seen, faulty!("slots/ignores-prepared", Claim::Stopped, Claim::Awake))
+                }
                 _ => (AWAKE, Claim::Awake),
             };
             let replaced = match claim {
@@ -205,7 +310,9 @@ impl Slots {
                 // ORDERING: release pairs with the sleeper's acquire in `park` or `enter`: its next
                 // search sees the news. Belt and braces: if not, the look after its next fence
                 // does.
-                Claim::Stopped | Claim::Asleep => slot.replace(seen, AWAKE, Ordering::Release),
+                Claim::Stopped | Claim::Asleep | Claim::Guest => {
+                    slot.replace(seen, seen & GUEST | AWAKE, Ordering::Release)
+                }
             };
             if replaced {
                 return claim;
@@ -221,12 +328,67 @@ impl Slots {
             // to it meanwhile.
             slot.store(AWAKE, mutant::weaken("slots/let-go-relaxed", Ordering::Release));
         }
+        if claim == Claim::Guest {
+            return self.ring(worker);
+        }
         omittable!("slots/no-wake", slot.wake());
     }
 
     /// Waker: lets a worker look at its slot that it has made the sentry.
     pub(crate) fn wake(&self, worker: usize) {
         omittable!("slots/no-alarm", self.slots[worker].wake());
+    }
+}
+
+/// Seats, and guests that take them.
+impl Slots {
+    /// Guest: takes the seat of a worker that is asleep in its main loop. False if it is not.
+    #[must_use]
+    pub(crate) fn sit(&self, worker: usize) -> bool {
+        let slot = &self.slots[worker];
+        // ORDERING: acquire pairs with the release in `park`, and in `vacate`: what the worker, or
+        // the guest before us, has left here is ours. Relaxed for the look before it.
+        let acquire = mutant::weaken("slots/sit-relaxed", Ordering::Acquire);
+        slot.load(Ordering::Relaxed) == VACANT && slot.replace(VACANT, GUEST_AWAKE, acquire)
+    }
+
+    /// Guest, which is prepared as if it were to park: gives the seat back, and lets the worker
+    /// sleep. False if a waker was quicker: then the guest must [rise](Self::rise).
+    #[must_use]
+    pub(crate) fn vacate(&self, worker: usize) -> bool {
+        let slot = &self.slots[worker];
+        // ORDERING: release pairs with the acquire of the worker that wakes, or of the next guest.
+        let release = mutant::weaken("slots/vacate-relaxed", Ordering::Release);
+        faulty!("slots/vacate-overwrites", slot.replace(GUEST_PREPARED, VACANT, release), {
+            slot.store(VACANT, release);
+            true
+        })
+    }
+
+    /// Guest: gives the seat back to the worker, and wakes it.
+    pub(crate) fn rise(&self, worker: usize) {
+        let slot = &self.slots[worker];
+        // ORDERING: release pairs with the acquire of the worker in `park`.
+        slot.store(AWAKE, mutant::weaken("slots/rise-relaxed", Ordering::Release));
+        omittable!("slots/rise-alone", slot.wake());
+    }
+
+    /// Guest: blocks until it was claimed.
+    fn wait_for_bell(&self, worker: usize) {
+        let bell = &self.bells[worker];
+        // WAKE: whoever claims a guest that is parked rings, once. (So nobody rings later, for a
+        // sleep that is over.)
+        bell.wait_while(QUIET);
+        // ORDERING: relaxed; whoever rings next has seen the guest parked again.
+        bell.store(QUIET, Ordering::Relaxed);
+    }
+
+    fn ring(&self, worker: usize) {
+        let bell = &self.bells[worker];
+        // ORDERING: release pairs with the guest's acquire as it wakes: its next search sees the
+        // news.
+        bell.store(RUNG, mutant::weaken("slots/ring-relaxed", Ordering::Release));
+        omittable!("slots/no-ring", bell.wake());
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::slots::{Claim, Grip};
 use crate::word::Event;
 use crate::{Posted, PostedTo, Reason, Sleep, Wake};
-use drowse_sync::{faulty, full_fence, light_fence, omittable};
+use drowse_sync::{faulty, full_fence, full_fence_after_rmw, light_fence, omittable};
 
 /// What becomes of whoever wakes a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,10 +35,11 @@ impl Sleep {
         }
     }
 
-    /// As [`post`](Self::post), for jobs that a thread which is not a worker put into the injector.
+    /// As [`post`](Self::post), for jobs that a thread which is not a worker put into the injector,
+    /// by a read-modify-write, and has touched nothing else since.
     pub fn post_injected(&self, jobs: usize, queue: &impl PostedTo) {
         // ORDERING: pairs with the fence of a worker that falls asleep, or passes the baton.
-        full_fence("sleep/no-post-fence");
+        full_fence_after_rmw("sleep/no-post-fence");
         if self.word.wants_attention() {
             self.post_cold(jobs, false, queue);
         }
@@ -102,8 +103,14 @@ impl Sleep {
 
     /// The baton: one sleeper takes the place of the last searcher.
     pub(crate) fn wake_for_baton(&self) {
+        self.wake_in_place_of_posts(Reason::Baton, Waker::GoesOn);
+    }
+
+    /// Somebody sees that there is more to do than those do who are up, and that no post will wake
+    /// anybody for it.
+    pub(crate) fn wake_in_place_of_posts(&self, reason: Reason, waker: Waker) {
         let posted = self.posted(self.baton_jobs(), true, false);
-        self.wake(Reason::Baton, Waker::GoesOn, || {
+        self.wake(reason, waker, || {
             self.word.change(Event::Baton, |word| self.protocol.baton(word, &posted))
         });
     }

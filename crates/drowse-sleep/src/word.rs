@@ -29,6 +29,9 @@ pub(crate) enum Event {
     Alert,
     Baton,
     StandDown,
+    Sit,
+    Owe,
+    Pay,
 }
 
 impl Word {
@@ -106,7 +109,9 @@ impl Event {
         match self {
             // ORDERING: relaxed; nobody learns anything from these but the value. (They do not end
             // the release sequence of those that came before.)
-            Self::Announce | Self::Cancel | Self::Uncount | Self::StopLooking => Ordering::Relaxed,
+            Self::Announce | Self::Cancel | Self::Uncount | Self::StopLooking | Self::Sit | Self::Owe => {
+                Ordering::Relaxed
+            }
             // ORDERING: the caller's.
             Self::StartLooking => mutant::weaken("word/start-relaxed", ordering),
             Self::Commit => mutant::weaken("word/commit-relaxed", ordering),
@@ -114,6 +119,7 @@ impl Event {
             Self::Baton => mutant::weaken("word/baton-relaxed", ordering),
             Self::Alert => mutant::weaken("word/alert-relaxed", ordering),
             Self::StandDown => mutant::weaken("word/stand-down-relaxed", ordering),
+            Self::Pay => mutant::weaken("word/pay-relaxed", ordering),
         }
     }
 
@@ -130,6 +136,9 @@ impl Event {
             Self::Alert => "word/alert-overwrites",
             Self::Baton => "word/baton-overwrites",
             Self::StandDown => "word/stand-down-overwrites",
+            Self::Sit => "word/sit-overwrites",
+            Self::Owe => "word/owe-overwrites",
+            Self::Pay => "word/pay-overwrites",
         }
     }
 }

@@ -46,6 +46,7 @@
 
 use crate::atomic::{Ordering, fence};
 use crate::{mutant, omittable};
+use std::sync::atomic::compiler_fence;
 
 /// Orders every earlier access of this thread before every later one, loads after stores included.
 /// Pairs with another full fence, or with a [`heavy_fence`].
@@ -56,6 +57,19 @@ use crate::{mutant, omittable};
 pub fn full_fence(name: &'static str) {
     if !mutant::active(name) {
         full();
+    }
+}
+
+/// The same, for a thread whose last access to shared memory was a read-modify-write. On x86 that
+/// has been a full fence already, and what is left is to keep the compiler from reordering.
+#[inline(always)]
+pub fn full_fence_after_rmw(name: &'static str) {
+    if cfg!(all(target_arch = "x86_64", not(any(drowse_loom, drowse_shuttle)))) {
+        // ORDERING: nothing that follows is moved before the read-modify-write, which no processor
+        // of this kind lets a later load overtake.
+        compiler_fence(Ordering::SeqCst);
+    } else {
+        full_fence(name);
     }
 }
 

@@ -40,7 +40,7 @@ pub use cores::{core_count, has_several_cores};
 pub use cpu::{CpuMask, ThreadId, current_cpu};
 pub use cpu_time::process_cpu_time;
 pub use fence::want_light_fences;
-pub use fence::{LightFences, Prepared, full_fence, heavy_fence, heavy_fences_executed, light_fence};
+pub use fence::{LightFences, Prepared, full_fence, full_fence_after_rmw, heavy_fence, heavy_fences_executed, light_fence};
 pub use lifetime::Lifetime;
 pub use meter::{Counter, Stopwatch};
 pub use padded::CachePadded;

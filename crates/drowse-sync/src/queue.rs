@@ -17,7 +17,8 @@ impl<T> Queue<T> {
         Self(Inner::new())
     }
 
-    /// Appends a value.
+    /// Appends a value. The last access to the queue is a read-modify-write, as
+    /// [`full_fence_after_rmw`](crate::full_fence_after_rmw) wants it.
     pub fn push(&self, value: T) {
         self.0.push(value);
     }

@@ -79,6 +79,20 @@ impl WaitWord {
         self.bed.sleep_while(&self.word, value);
     }
 
+    /// Sleeps as long as the word holds one of these values. It may change from one of them to
+    /// another without a [`wake`](Self::wake).
+    pub fn wait_while_any(&self, values: &[u32]) {
+        loop {
+            let now = now(&self.word);
+            if !values.contains(&now) {
+                return;
+            }
+            // WAKE: as for `wait_while`. One that is woken early finds out which of the values it
+            // is now.
+            self.bed.sleep_while(&self.word, now);
+        }
+    }
+
     /// Sleeps as long as the word holds `value`, but not much longer than `time`. Whether it does
     /// still hold it. The model checkers know no time: there it may be over at once.
     pub fn wait_while_for(&self, value: u32, time: Duration) -> bool {
@@ -101,10 +115,14 @@ impl WaitWord {
     }
 }
 
-/// Whether the word holds `value`, to one who sleeps as long as it does.
-fn holds(word: &AtomicU32, value: u32) -> bool {
+/// What the word holds, to one who sleeps as long as it does.
+fn now(word: &AtomicU32) -> u32 {
     // ORDERING: acquire pairs with the waker's release: what it wrote before is seen after.
-    word.load(mutant::weaken("wait-word/wait-relaxed", Ordering::Acquire)) == value
+    word.load(mutant::weaken("wait-word/wait-relaxed", Ordering::Acquire))
+}
+
+fn holds(word: &AtomicU32, value: u32) -> bool {
+    now(word) == value
 }
 
 #[cfg(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle))))]

@@ -18,16 +18,26 @@ pub struct Relay;
 /// There is a sentry, or somebody is about to post one.
 const SENTRY: u64 = 1 << (FREE.end - 1);
 
+/// Somebody outside looks after what workers post.
+const OWED: u64 = 1 << (FREE.end - 2);
+
+/// Changed by each post that relies on that: its poster and whoever looks after it change the word
+/// one after the other, and so the second sees what the first has done.
+const TURN: u64 = 1 << (FREE.end - 3);
+
 /// One more worker has stopped searching. (Not in the lowest of the free bits: a post looks at
 /// that.)
 const ONE_FIND: u64 = 1 << (FREE.start + 1);
 
 /// All of that count.
-const FINDS: u64 = SENTRY - ONE_FIND;
+const FINDS: u64 = TURN - ONE_FIND;
 
 impl Relay {
     /// Whom to wake.
     fn wake(word: u64, posted: &Posted) -> (u64, Wake) {
+        if posted.by_worker && word & OWED != 0 {
+            return (word ^ TURN, Wake::Nobody);
+        }
         let heads = Heads::of(word);
         let needed = posted.jobs.saturating_sub(heads.searching()).min(heads.sleeping);
         let up = posted.workers.saturating_sub(heads.sleeping);
@@ -62,8 +72,23 @@ impl Protocol for Relay {
         Self::wake(word, posted)
     }
 
+    /// Only where nobody is up: whoever works, or searches, is soon through with a short job, or
+    /// has more to do than that.
+    fn owe(&self, word: u64, workers: usize) -> Option<u64> {
+        let heads = Heads::of(word);
+        (heads.sleeping == workers && heads.inactive == workers && word & OWED == 0).then_some(word | OWED)
+    }
+
+    fn pay(&self, word: u64) -> u64 {
+        word & !(OWED | TURN)
+    }
+
     fn stand_down(&self, word: u64) -> u64 {
-        word & !SENTRY
+        word & !(SENTRY | OWED | TURN)
+    }
+
+    fn is_owed(&self, word: u64) -> bool {
+        word & OWED != 0
     }
 
     fn finds(&self, word: u64) -> u64 {
@@ -103,10 +128,24 @@ mod tests {
     }
 
     #[test]
+    fn what_workers_post_is_owed_and_what_comes_from_outside_is_not() {
+        assert_eq!(Relay.owe(word(7, 1), 8), None, "one searches");
+        assert_eq!(Relay.owe(word(7, 0), 8), None, "one works");
+        let owed = Relay.owe(word(8, 0), 8).unwrap();
+        assert_eq!(Relay.owe(owed, 8), None, "one is enough");
+        let (posted, wake) = Relay.post(owed, &POSTED);
+        assert_eq!(wake, Wake::Nobody);
+        assert_ne!(posted, owed, "so that whoever pays comes before, or after");
+        assert_eq!(Relay.post(posted, &Posted { by_worker: false, ..POSTED }).1, Wake::Any(1));
+        assert_eq!(Relay.pay(posted), word(8, 0));
+        assert_eq!(Relay.post(word(8, 0), &POSTED).1, Wake::Any(1));
+    }
+
+    #[test]
     fn finds_come_round_without_touching_their_neighbours() {
-        let before = word(2, 1) | FINDS | SENTRY;
+        let before = word(2, 1) | FINDS | SENTRY | OWED;
         let (after, _) = Relay.stop_looking(before);
-        assert_eq!(after, word(2, 0) | SENTRY);
+        assert_eq!(after, word(2, 0) | SENTRY | OWED);
         assert_ne!(Relay.finds(before), Relay.finds(after));
         assert_eq!(ONE_FIND & crate::ATTENTION, 0, "posts do not look at it");
     }

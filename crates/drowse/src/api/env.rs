@@ -77,6 +77,25 @@ fn steering_from(value: Option<&str>) -> (Steering, Option<String>) {
     }
 }
 
+/// Whether a pool lets guests in that did not choose.
+pub(super) fn default_guests() -> bool {
+    static ANSWER: OnceLock<bool> = OnceLock::new();
+    *ANSWER.get_or_init(|| read("DROWSE_GUESTS", guests_from))
+}
+
+/// Whether to let guests in, for this value of the variable, and what there is to complain about it.
+fn guests_from(value: Option<&str>) -> (bool, Option<String>) {
+    match value.map(str::trim) {
+        None | Some("" | "0") => (false, None),
+        Some("1") => (true, None),
+        Some(unknown) => {
+            let complaint =
+                format!("DROWSE_GUESTS={unknown:?} is neither 0 (no guests) nor 1 (guests); no guests");
+            (false, Some(complaint))
+        }
+    }
+}
+
 /// The sleep protocol of a pool that did not choose one.
 pub(super) fn default_sleep_protocol() -> SleepProtocol {
     static ANSWER: OnceLock<SleepProtocol> = OnceLock::new();

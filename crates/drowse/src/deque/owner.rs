@@ -26,6 +26,8 @@ pub struct Owner<T> {
     get_fences: fn() -> Option<LightFences>,
     /// What it pays for them.
     price: Price,
+    /// Called after each push that left the fast path.
+    after_slow_push: fn(),
 }
 
 /// An owner that has pushed just now. Whoever looks for sleepers next needs no more than a light
@@ -67,10 +69,18 @@ impl<T> Owner<T> {
             fences: RefCell::new(None),
             get_fences,
             price: Price::default(),
+            after_slow_push: || (),
         };
         owner.use_buffer(buffer);
         owner.set_limit(0);
         owner
+    }
+
+    /// The same, that calls `hook` after each push that left the fast path: because a thief has
+    /// [asked](super::Stealer::ask), say. The item is in its place then.
+    #[must_use]
+    pub fn with_hook(self, hook: fn()) -> Self {
+        Self { after_slow_push: hook, ..self }
     }
 
     /// Adds the newest item.
@@ -103,6 +113,7 @@ impl<T> Owner<T> {
             // `Pushed` promises that no more is needed.
             full_fence("deque/push-unfenced");
         }
+        (self.after_slow_push)();
     }
 
     /// Begins to use light fences when the system is ready for them, and stops when it no longer

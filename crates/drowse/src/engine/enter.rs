@@ -2,10 +2,11 @@
 
 use super::registry::Registry;
 use super::worker::WorkerThread;
-use crate::job::StackJob;
+use crate::job::{JobRef, StackJob};
 use crate::latch::{CrossLatch, LatchRef, LockLatch};
 use crate::unwind;
-use drowse_sync::Arc;
+use drowse_sync::{Arc, Counter, Stopwatch, omittable};
+use std::time::Duration;
 
 impl Registry {
     /// Runs `op` on a worker of this pool: here if this thread is one. The flag tells whether it
@@ -22,7 +23,8 @@ impl Registry {
         })
     }
 
-    /// This thread has nothing to help with: it blocks.
+    /// This thread takes the seat of a worker that sleeps, if guests are let in; otherwise it
+    /// blocks.
     #[cold]
     fn in_worker_from_outside<OP, R>(&self, op: OP) -> R
     where
@@ -30,18 +32,46 @@ impl Registry {
         R: Send,
     {
         Self::assert_may_wait();
+        if let Some(guest) = self.sit_down() {
+            let site = self.sites.of(on_this_worker::<R, OP> as fn(OP, bool) -> R as usize);
+            return guest.work(site, |worker| op(worker, false));
+        }
         with_lock_latch(|latch| {
-            let job = StackJob::new(|migrated| on_this_worker(op, migrated), LatchRef::new(latch));
+            let entry = Entry::default();
+            let run = |migrated| entry.run(|| on_this_worker(op, migrated));
+            let job = StackJob::new(run, LatchRef::new(latch));
             // SAFETY: we wait for the job right here, so it outlives its execution; `OP` and `R`
             // are `Send`. Whoever calls us holds the pool, so it has not ended.
-            unwind::or_abort(|| unsafe {
-                self.inject(job.as_job_ref());
-                self.wait_outside(|| latch.wait_and_reset());
-            });
+            unwind::or_abort(|| unsafe { self.send(job.as_job_ref(), &entry, latch) });
             // SAFETY: the latch was set.
             unsafe { job.take_result() }
         })
         .unwrap_or_else(|payload| unwind::resume_unwinding(payload))
+    }
+
+    /// Sends a job to the workers and waits until it is done, and has set this latch.
+    ///
+    /// # Safety
+    ///
+    /// As for [`inject`](Self::inject).
+    unsafe fn send(&self, job: JobRef, entry: &Entry, latch: &LockLatch) {
+        let site = self.sites.of(job.function());
+        // What a handler does before we wait may take long.
+        let may_owe = self.handlers.release_thread.is_none();
+        let owes = may_owe && site.seems_short() && self.sleep.owe();
+        // SAFETY: the caller's promise.
+        unsafe { self.inject(job) };
+        self.wait_outside(|| {
+            if owes {
+                latch.wait_for(GRACE);
+                // WAKE: those whom the job's forks have not woken, if there is anything left.
+                omittable!("engine/never-pays", self.sleep.pay(|| self.work_visible()));
+            }
+            self.insist(&entry.begun, latch);
+            latch.wait_and_reset();
+        });
+        let took = Duration::from_nanos(entry.took.get());
+        if owes { site.was_tried(took) } else { site.was_not_tried(took) }
     }
 
     /// This thread goes on helping its own pool.
@@ -63,8 +93,34 @@ impl Registry {
     }
 }
 
+/// How long a thread outside waits for its job before it pays for the wakes that it owes. Longer
+/// than it takes a single worker to do what is not worth waking another one for.
+const GRACE: Duration = Duration::from_micros(50);
+
+/// What a thread that waits for a job knows of it.
+#[derive(Debug, Default)]
+struct Entry {
+    /// 1 when it has begun.
+    begun: Counter,
+    /// Nanoseconds that it took.
+    took: Counter,
+}
+
+impl Entry {
+    fn run<R>(&self, op: impl FnOnce() -> R) -> R {
+        self.begun.set_mine(1);
+        let clock = Stopwatch::start();
+        let result = op();
+        self.took.set_mine(u64::try_from(clock.elapsed().as_nanos()).unwrap_or(u64::MAX));
+        result
+    }
+}
+
 /// Calls `op` with the worker that this thread is, now that a worker runs it.
-fn on_this_worker<R>(op: impl FnOnce(&WorkerThread, bool) -> R, migrated: bool) -> R {
+fn on_this_worker<R, OP>(op: OP, migrated: bool) -> R
+where
+    OP: FnOnce(&WorkerThread, bool) -> R,
+{
     WorkerThread::with_current(|worker| op(worker.expect("jobs are run by workers"), migrated))
 }
 

@@ -11,15 +11,21 @@
 //! | `wait` | what a worker does until a latch is set |
 //! | `inject` | jobs from outside |
 //! | `enter` | how a closure gets to run on a worker |
+//! | `guest` | how a thread outside takes the seat of a worker |
+//! | `sites` | what is known of the places in a program that enter |
+//! | `turns` | how a job from outside gets its turn while all workers are in the middle of others |
 
 mod enter;
+mod guest;
 mod inject;
 mod registry;
 mod rng;
 mod search;
+mod sites;
 mod start;
 mod steal;
 mod terminate;
+mod turns;
 mod wait;
 mod worker;
 

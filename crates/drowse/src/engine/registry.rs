@@ -1,5 +1,6 @@
 //! What the workers of one pool share.
 
+use super::sites::Sites;
 use super::start::StartPlan;
 use super::worker::WorkerThread;
 use crate::TraceEvent;
@@ -10,10 +11,11 @@ use crate::metrics::{Metrics, WorkMeter};
 use crate::trace::Recorder;
 use crate::unwind::{self, Payload};
 use drowse_sleep::{Deadlock, Reason, Sleep, Waker};
-use drowse_sync::atomic::AtomicUsize;
-use drowse_sync::{Arc, CachePadded, Queue, say};
+use drowse_sync::atomic::{AtomicPtr, AtomicUsize};
+use drowse_sync::{Arc, CachePadded, Counter, Queue, look, say};
 use std::fmt;
 use std::process;
+use std::ptr;
 
 /// One pool: its workers' shared parts, the injector, the sleep protocol, and the user's handlers.
 pub(crate) struct Registry {
@@ -21,6 +23,10 @@ pub(crate) struct Registry {
     /// Jobs from threads that are not workers of this pool.
     pub(super) injector: CachePadded<Queue<JobRef>>,
     pub(crate) sleep: Sleep,
+    /// Not zero if somebody insists on a job in the injector.
+    pub(super) overdue: Counter,
+    /// Where jobs come from.
+    pub(super) sites: Sites,
     /// How many things the pool must outlive: its handle, and each job that nobody waits for.
     pub(super) reasons_to_live: AtomicUsize,
     /// Workers take the oldest of their own jobs, not the newest, where they are free to choose.
@@ -41,6 +47,8 @@ pub(super) struct ThreadInfo {
     /// Jobs spawned on this worker, to be begun in order.
     pub(super) fifo: JobFifo,
     pub(super) meter: CachePadded<WorkMeter>,
+    /// The worker itself, for a guest that takes its seat; null until it runs.
+    pub(super) seat: AtomicPtr<WorkerThread>,
 }
 
 type DeadlockHandler = dyn Fn(&Deadlock) + Send + Sync;
@@ -77,12 +85,15 @@ impl Registry {
                 broadcasts: Queue::new(),
                 fifo: JobFifo::new(),
                 meter: CachePadded::new(WorkMeter::default()),
+                seat: AtomicPtr::new(ptr::null_mut()),
             })
             .collect();
         Arc::new(Self {
             sleep,
             threads,
             injector: CachePadded::new(Queue::new()),
+            overdue: Counter::new(),
+            sites: Sites::new(),
             reasons_to_live: AtomicUsize::new(1),
             oldest_first,
             recorder,
@@ -133,6 +144,11 @@ impl Registry {
             !self.sleep.is_asleep(worker) && !thread.stealer.is_empty()
         };
         !self.injector.is_empty() || self.threads.iter().enumerate().any(has_jobs)
+    }
+
+    /// Whether a broadcast has left a job for this worker, which nobody else can run.
+    pub(super) fn has_letter(&self, worker: usize) -> bool {
+        look!("engine/letter-overlooked", !self.threads[worker].broadcasts.is_empty())
     }
 
     /// What the workers have done so far.

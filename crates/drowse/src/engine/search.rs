@@ -10,6 +10,10 @@ use std::ptr::NonNull;
 /// letters and the injector. So neither starves behind work that never ends.
 const DEQUE_STREAK: u32 = 64;
 
+/// After this many jobs from outside in a row a worker looks at what others have: some of them may
+/// wait for help.
+const INJECTED_STREAK: u32 = 64;
+
 impl WorkerThread {
     /// A job of our own: from the deque, or left here by a broadcast.
     pub(crate) fn take_local_job(&self) -> Option<JobRef> {
@@ -47,6 +51,17 @@ impl WorkerThread {
 
     pub(super) fn count_deque_job(&self) {
         self.deque_streak.set(self.deque_streak.get().saturating_add(1));
+    }
+
+    /// The next job from outside, for a worker in its main loop: where jobs come in one after the
+    /// other, nobody needs to be told each time that it begins to search, and that it stops.
+    pub(super) fn take_next_injected_job(&self, is_main_loop: bool) -> Option<JobRef> {
+        let streak = self.injected_streak.get();
+        if !is_main_loop || streak >= INJECTED_STREAK || self.registry.injector.is_empty() {
+            return None;
+        }
+        self.injected_streak.set(streak + 1);
+        self.take_injected_job()
     }
 
     pub(super) fn take_injected_job(&self) -> Option<JobRef> {

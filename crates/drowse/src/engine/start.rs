@@ -1,15 +1,17 @@
 //! How a pool begins.
 
 use super::registry::{Handlers, Registry};
+use super::turns::after_slow_push;
 use super::worker::WorkerThread;
-use crate::deque::{self, Owner};
+use crate::deque::{self, Owner, Stealer};
 use crate::job::JobHeader;
 use crate::trace::Recorder;
 use crate::unwind;
 use drowse_sleep::{Policy, Sleep, SleepProtocol, Steering};
-use drowse_sync::{Arc, LightFences};
+use drowse_sync::atomic::Ordering;
+use drowse_sync::{Arc, LightFences, Prepared};
 use std::mem;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 
 /// Where a worker's deque starts; it grows as needed. (A model pays for each slot.)
 const DEQUE_CAPACITY: usize = if cfg!(drowse_loom) { 2 } else { 64 };
@@ -23,6 +25,8 @@ pub(crate) struct StartPlan<'a, E> {
     pub(crate) policy: Policy,
     pub(crate) steering: Steering,
     pub(crate) oldest_first: bool,
+    /// Whether threads outside may take the seats of workers that sleep.
+    pub(crate) guests: bool,
     pub(crate) recorder: Option<Recorder>,
     pub(crate) handlers: Handlers,
     /// Starts a thread that calls [`run_worker`] with these parts.
@@ -41,7 +45,7 @@ impl<E> StartPlan<'_, E> {
     pub(super) fn start(self) -> Result<Arc<Registry>, E> {
         let prepared = LightFences::prepare();
         let (owners, stealers): (Vec<_>, Vec<_>) =
-            (0..self.num_threads).map(|_| deque::new(DEQUE_CAPACITY, prepared)).unzip();
+            (0..self.num_threads).map(|_| new_deque(prepared)).unzip();
         let mut sleep = Sleep::new(self.num_threads, self.protocol, self.policy).with_steering(self.steering);
         if cfg!(drowse_shuttle) {
             // So that there is a crowd to be seen.
@@ -49,6 +53,9 @@ impl<E> StartPlan<'_, E> {
         }
         if self.handlers.deadlock.is_some() {
             sleep = sleep.with_deadlock_detection();
+        }
+        if self.guests {
+            sleep = sleep.with_guests();
         }
         if let Some(recorder) = &self.recorder {
             sleep = sleep.with_observer(Arc::new(recorder.clone()));
@@ -66,6 +73,11 @@ impl<E> StartPlan<'_, E> {
         mem::forget(unfinished);
         Ok(registry)
     }
+}
+
+fn new_deque(prepared: Prepared) -> (Owner<JobHeader>, Stealer<JobHeader>) {
+    let (owner, stealer) = deque::new(DEQUE_CAPACITY, prepared);
+    (owner.with_hook(after_slow_push), stealer)
 }
 
 /// If a thread cannot be started, those that were end again, and the calling thread is no longer a
@@ -102,6 +114,8 @@ pub(crate) fn run_worker(parts: ThreadBuilderParts) {
     // SAFETY: it stays in this frame, and its drop un-sets it.
     unsafe { WorkerThread::make_current(&worker) };
     let registry = Arc::clone(worker.registry());
+    // ORDERING: relaxed; whoever reads it has acquired that the worker sleeps.
+    registry.threads[worker.index()].seat.store(ptr::from_ref(&worker).cast_mut(), Ordering::Relaxed);
     // Jobs and handlers are caught one by one. A panic that got here would leave the pool without a
     // worker, and those who wait for it waiting.
     unwind::or_abort(|| live(&worker, &registry));

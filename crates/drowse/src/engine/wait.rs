@@ -22,21 +22,24 @@ impl WorkerThread {
         // Whoever waits for a latch has lent part of its stack to whoever sets it. Jobs catch their
         // panics; if one came this far, returning to the caller would free what is lent.
         unwind::or_abort(|| {
+            let is_main_loop = self.is_main_loop(latch);
             while !latch.probe() {
-                match self.take_local_job_fairly() {
+                if let Some(job) = self.take_local_job_fairly() {
                     // SAFETY: taken from a queue just now.
-                    Some(job) => unsafe { self.execute(job) },
-                    None => self.look_elsewhere(latch),
+                    unsafe { self.execute(job) };
+                } else if let Some(job) = self.take_next_injected_job(is_main_loop) {
+                    self.run_found(job);
+                } else {
+                    self.look_elsewhere(latch, is_main_loop);
                 }
             }
         });
     }
 
     /// Searches until there is one job, and runs it, or until the latch is set.
-    fn look_elsewhere(&self, latch: &LatchWord) {
+    fn look_elsewhere(&self, latch: &LatchWord, is_main_loop: bool) {
         let sleep = &self.registry.sleep;
         let mut idle = sleep.start_looking(self.index());
-        let is_main_loop = self.is_main_loop(latch);
         if !is_main_loop {
             idle = idle.in_a_job();
         }
@@ -57,27 +60,34 @@ impl WorkerThread {
         // sleeper takes over if there is more than what we found.
         sleep.stop_looking(idle, || look!("engine/baton-blind", self.registry.work_visible()));
         self.count_heavy_fences();
+        self.injected_streak.set(0);
         if let Some(job) = found {
-            self.registry.record(TraceEvent::Begin);
-            // SAFETY: taken from a queue just now.
-            unsafe { self.execute(job) };
-            self.registry.record(TraceEvent::End);
+            self.run_found(job);
         }
     }
 
+    /// Runs a job that came from elsewhere, and was taken just now.
+    pub(super) fn run_found(&self, job: JobRef) {
+        self.registry.record(TraceEvent::Begin);
+        // SAFETY: our callers have taken it from a queue just now.
+        unsafe { self.execute(job) };
+        self.registry.record(TraceEvent::End);
+    }
+
+    /// The thread will do nothing for a while, or nothing more for this worker.
+    pub(super) fn tidy_up(&self) {
+        self.count_heavy_fences();
+        self.deque.rest();
+    }
+
     fn count_heavy_fences(&self) {
-        self.meter().heavy_fences.set_mine(heavy_fences_executed().saturating_sub(self.heavy_fences_before));
+        let before = self.heavy_fences_before.get();
+        self.meter().heavy_fences.set_mine(heavy_fences_executed().wrapping_sub(before));
     }
 
     /// Whether this is the latch that ends the worker: then it waits for nothing in particular.
     fn is_main_loop(&self, latch: &LatchWord) -> bool {
         ptr::eq(latch, self.registry.threads[self.index()].terminate.word())
-    }
-
-    /// Whether a broadcast has left a job for this worker, which nobody else can run.
-    fn has_letter(&self) -> bool {
-        let letters = &self.registry.threads[self.index()].broadcasts;
-        look!("engine/letter-overlooked", !letters.is_empty())
     }
 
     /// Runs one job, from wherever there is one. False if there was none.
@@ -101,12 +111,11 @@ impl WorkerThread {
 /// What the sleep protocol asks and tells a worker that falls asleep.
 impl Host for WorkerThread {
     fn work_visible(&self) -> bool {
-        self.registry.work_visible() || self.has_letter()
+        self.registry.work_visible() || self.registry.has_letter(self.index())
     }
 
     fn before_sleep(&self) {
-        self.count_heavy_fences();
-        self.deque.rest();
+        self.tidy_up();
         self.registry.release_thread();
     }
 

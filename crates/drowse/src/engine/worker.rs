@@ -31,12 +31,16 @@ pub(crate) struct WorkerThread {
     pub(super) rng: Rng,
     /// Jobs from deques that it has run since it last looked into the injector.
     pub(super) deque_streak: Cell<u32>,
+    /// Jobs from outside that it has run, one after the other, since it last searched.
+    pub(super) injected_streak: Cell<u32>,
     /// Whether it looked for letters before it looked into the injector, the last time.
     pub(super) letter_was_first: Cell<bool>,
+    /// Jobs from outside that it is in the middle of because somebody insisted.
+    pub(super) turns: Cell<u32>,
     /// Its requests that other workers have not answered.
     pub(super) unanswered: Unanswered,
-    /// Heavy fences of its thread before it was this worker.
-    pub(super) heavy_fences_before: u64,
+    /// What to take off the heavy fences of its thread to get those of this worker.
+    pub(super) heavy_fences_before: Cell<u64>,
 }
 
 impl WorkerThread {
@@ -47,9 +51,11 @@ impl WorkerThread {
             registry: parts.registry,
             rng: Rng::new(random_seed()),
             deque_streak: Cell::new(0),
+            injected_streak: Cell::new(0),
             letter_was_first: Cell::new(false),
+            turns: Cell::new(0),
             unanswered: Unanswered::default(),
-            heavy_fences_before: heavy_fences_executed(),
+            heavy_fences_before: Cell::new(heavy_fences_executed()),
         }
     }
 
@@ -92,6 +98,15 @@ impl WorkerThread {
             assert!(is_free, "a thread is a worker of one pool at a time");
             current.set(this);
         });
+    }
+
+    /// Makes this thread the worker `this` for a while, or none. Returns what it was.
+    ///
+    /// # Safety
+    ///
+    /// `this` must be null, or alive and in its place until it is replaced again.
+    pub(super) unsafe fn replace_current(this: *const Self) -> *const Self {
+        CURRENT.with(|current| current.replace(this))
     }
 
     /// Calls `f`, a handler of the user's, as if this thread were not a worker.

@@ -56,6 +56,14 @@ impl JobRef {
         Self(header)
     }
 
+    /// Where the function is that runs the job: the same for all jobs of one place in the program,
+    /// and like as not another for those of others.
+    pub(crate) fn function(self) -> usize {
+        // SAFETY: the job is alive until it was executed, which the holder of the reference has not
+        // done.
+        unsafe { self.0.as_ref() }.execute as usize
+    }
+
     /// The word itself, for a deque.
     #[inline(always)]
     pub(crate) fn into_word(self) -> NonNull<JobHeader> {

@@ -44,7 +44,10 @@ impl CountLatch {
     pub(crate) fn wait(&self, owner: Option<&WorkerThread>, registry: &Registry) {
         match (&self.at_zero, owner) {
             (AtZero::Worker(latch), Some(owner)) => owner.wait_until(latch.word()),
-            (AtZero::Outside(latch), None) => registry.wait_outside(|| latch.wait()),
+            (AtZero::Outside(latch), None) => {
+                registry.help_until(|| latch.is_set());
+                registry.wait_outside(|| latch.wait());
+            }
             _ => unreachable!("a count latch is waited for by its owner"),
         }
     }

@@ -3,6 +3,7 @@
 use super::Latch;
 use drowse_sync::atomic::Ordering;
 use drowse_sync::{Arc, Lifetime, WaitWord, faulty, mutant};
+use std::time::Duration;
 
 const UNSET: u32 = 0;
 /// Not set, and the waiter is blocked or about to be.
@@ -31,14 +32,30 @@ impl LockLatch {
         Arc::clone(&self.word)
     }
 
+    /// Whether it is set. Whoever acts on that must [wait](Self::wait) all the same: that acquires.
+    pub(crate) fn is_set(&self) -> bool {
+        // ORDERING: relaxed; a look.
+        self.word.load(Ordering::Relaxed) == SET
+    }
+
     /// Blocks until the latch is set.
     pub(crate) fn wait(&self) {
         // WAKE: the setter swaps; it either sees WAITING, and wakes us, or makes this exchange
         // fail.
-        // ORDERING: relaxed; `wait_while` and a failed `replace` acquire what the setter released.
-        if self.word.replace(UNSET, WAITING, Ordering::Relaxed) {
-            self.word.wait_while(WAITING);
-        }
+        // ORDERING: relaxed; `wait_while` acquires what the setter released. If it fails, somebody
+        // has set the latch, or we have waited before.
+        let _ = self.word.replace(UNSET, WAITING, Ordering::Relaxed);
+        self.word.wait_while(WAITING);
+    }
+
+    /// Blocks until the latch is set, but not much longer than `time`. Whether it is.
+    pub(crate) fn wait_for(&self, time: Duration) -> bool {
+        // WAKE: as in `wait`, which may follow.
+        // ORDERING: relaxed; as in `wait`. For the look too: if it is not WAITING, the exchange has
+        // failed, and acquired.
+        let waits = self.word.replace(UNSET, WAITING, Ordering::Relaxed)
+            || self.word.load(Ordering::Relaxed) == WAITING;
+        !(waits && self.word.wait_while_for(WAITING, time))
     }
 
     /// Blocks until the latch is set, then makes it as new.

@@ -37,6 +37,7 @@ pub struct ThreadPoolBuilder<S = DefaultSpawn> {
     sleep_policy: Option<Policy>,
     steering: Option<Steering>,
     oldest_first: bool,
+    guests: Option<bool>,
     trace: Option<Trace>,
     handlers: Handlers,
     spawner: S,
@@ -59,6 +60,7 @@ impl ThreadPoolBuilder {
             sleep_policy: None,
             steering: None,
             oldest_first: false,
+            guests: None,
             trace: None,
             handlers: Handlers::default(),
             spawner: DefaultSpawn,
@@ -293,6 +295,39 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
+    /// Sets whether a thread outside that enters the pool works, instead of waiting. The default is
+    /// what the environment variable `DROWSE_GUESTS` says (`1` for yes), else no.
+    ///
+    /// With guests, a thread that calls `install`, `join` or `scope` from outside takes the seat of
+    /// a worker that sleeps, runs the closure itself, on its own stack, as if it were that worker,
+    /// and gives the seat back. A thread that waits for an `in_place_scope` helps until there is
+    /// nothing left to take. That saves a short region two trips through the system. Nothing
+    /// changes for the code inside: [`current_thread_index`](crate::current_thread_index) is that
+    /// of the seat, no two threads have the same at once, and no more run than the pool has
+    /// threads. If no worker sleeps, the caller waits as without guests.
+    ///
+    /// What a guest does not have is the worker's *thread*: its thread-locals, its name, its stack
+    /// size, its place among the processors; and what the
+    /// [start handler](Self::start_handler) did there. While it waits in the pool it runs other
+    /// jobs, like any worker: a thread that must be back soon should not be a guest.
+    ///
+    /// ```
+    /// use std::thread;
+    ///
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).guests(true).build().unwrap();
+    /// # while pool.metrics().total().sleep.sleeps < 2 {
+    /// #     thread::yield_now();
+    /// # }
+    /// # thread::sleep(std::time::Duration::from_millis(1));
+    /// let (here, index) = pool.install(|| (thread::current().id(), pool.current_thread_index()));
+    /// assert_eq!(here, thread::current().id());
+    /// assert!(index.unwrap() < 2);
+    /// ```
+    pub fn guests(mut self, guests: bool) -> Self {
+        self.guests = Some(guests);
+        self
+    }
+
     /// Lets workers run the oldest of their own jobs first, where they are free to choose: what
     /// rayon-core calls breadth-first, and has deprecated.
     #[doc(hidden)]
@@ -328,6 +363,7 @@ impl<S> ThreadPoolBuilder<S> {
             sleep_policy: self.sleep_policy,
             steering: self.steering,
             oldest_first: self.oldest_first,
+            guests: self.guests,
             trace: self.trace,
             handlers: self.handlers,
             spawner: CustomSpawn(spawn),
@@ -351,6 +387,7 @@ impl<S> fmt::Debug for ThreadPoolBuilder<S> {
             .field("sleep_protocol", &self.sleep_protocol)
             .field("sleep_policy", &self.sleep_policy)
             .field("steering", &self.steering)
+            .field("guests", &self.guests)
             .field("trace", &self.trace.is_some())
             .field("panic_handler", &self.handlers.panic.is_some())
             .field("start_handler", &self.handlers.start.is_some())

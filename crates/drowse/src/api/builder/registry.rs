@@ -1,7 +1,7 @@
 //! How a pool is built as it was chosen.
 
 use super::ThreadPoolBuilder;
-use crate::api::env::{default_num_threads, default_sleep_protocol, default_steering, log_start};
+use crate::api::env::{default_guests, default_num_threads, default_sleep_protocol, default_steering, log_start};
 use crate::api::error::{BuildErrorKind, ThreadPoolBuildError};
 use crate::api::spawner::{ThreadBuilder, ThreadSpawn, start_thread};
 use crate::api::{current_thread_index, max_num_threads};
@@ -71,6 +71,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             policy: self.sleep_policy.unwrap_or_else(|| protocol.policy()),
             steering: self.steering.unwrap_or_else(default_steering),
             oldest_first: self.oldest_first,
+            guests: self.guests.unwrap_or_else(default_guests),
             recorder: tracing.as_ref().map(|tracing| tracing.recorder.clone()),
             handlers: self.handlers,
             spawn: &mut |parts| {

@@ -1,0 +1,60 @@
+//! A wake that is owed.
+//!
+//! A short piece of work that enters a sleeping pool needs one worker. But the first thing that it
+//! does is to fork, and each fork wakes another worker, who finds nothing left when it arrives; to
+//! wake it has taken longer than the work. Nobody can tell beforehand. But there is somebody who
+//! has nothing else to do than to wait: the thread outside that has sent the work. So it may *owe*
+//! the wakes: as long as it does, what workers post wakes nobody. If the work is not done after a
+//! while, it *pays*: it ends that, looks for jobs, and wakes whoever the pool then needs. Most of
+//! the time there is nothing to pay.
+//!
+//! Whoever owes must pay before it leaves, or blocks without an end.
+//!
+//! # Why no job is forgotten
+//!
+//! A post that wakes nobody because of this changes the word, and so does the payment. If the post
+//! comes first, whoever pays sees the job that was posted. If the payment comes first, the post
+//! sees that nothing is owed any more. No fence is needed for that, light or heavy.
+
+use crate::word::Event;
+use crate::{Reason, Sleep, Waker};
+use drowse_sync::look;
+
+impl Sleep {
+    /// Offers to look after what workers post from now on, until [`pay`](Self::pay). False if the
+    /// protocol does not want that now: then there is nothing to pay.
+    ///
+    /// To be called before a job is posted that the calling thread is going to wait for.
+    #[must_use = "whoever owes must pay"]
+    pub fn owe(&self) -> bool {
+        let offer = |word| self.protocol.owe(word, self.workers()).map(|word| (word, ()));
+        self.word.try_change(Event::Owe, offer).is_some()
+    }
+
+    /// Looks after what workers have posted since [`owe`](Self::owe) said yes. `work_visible` tells
+    /// whether there is a job, in any queue.
+    pub fn pay(&self, work_visible: impl Fn() -> bool) {
+        // ORDERING: acquires what those have posted who relied on us; see the top of this file.
+        self.word.change(Event::Pay, |word| (self.protocol.pay(word), ()));
+        // WAKE: what was posted before that woke nobody. What comes after does so itself.
+        if look!("owed/pays-blindly", work_visible()) {
+            self.wake_in_place_of_posts(Reason::Job, Waker::MayStop);
+        }
+    }
+
+    /// Whether somebody looks after what workers post, at about this moment.
+    pub fn is_owed(&self) -> bool {
+        self.protocol.is_owed(self.word.peek())
+    }
+
+    /// Lets what workers post wake whom it needs from now on, whoever may owe that. What was posted
+    /// before is left to them: they look after it all the same.
+    pub fn no_longer_owed(&self) {
+        self.word.change(Event::Pay, |word| (self.protocol.pay(word), ()));
+    }
+
+    /// Whether anybody sleeps, at about this moment.
+    pub fn anybody_sleeps(&self) -> bool {
+        self.word.wants_attention()
+    }
+}

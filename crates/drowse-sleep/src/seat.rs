@@ -1,0 +1,116 @@
+//! Seats: a thread outside works in the place of a worker that sleeps.
+//!
+//! A worker is a seat, not a thread: an index, a queue, a slot to sleep in. While the worker's own
+//! thread sleeps with nothing to do, another thread can take the seat, be that worker for a while,
+//! and give it back. No two threads have the same seat, and no more of them run than there are
+//! seats.
+//!
+//! # What the others see
+//!
+//! To them it is as if the worker had been woken and had found something: it is not asleep any
+//! more, and active. (It is never counted as searching, so no post relies on it.) When the guest
+//! leaves, it does for the worker what that would do itself to fall asleep: it announces, commits,
+//! looks again, and leaves the slot as it found it. If there is anything left to do, or somebody
+//! wakes the worker meanwhile, the worker gets up and sees to it.
+//!
+//! # The heavy fence
+//!
+//! A worker that falls asleep while others work executes a heavy fence, so as not to miss a job
+//! that one of them is about to post. That takes longer than many a guest stays. So if the others
+//! do not come to an end within a moment, the guest wakes the worker, which searches for what they
+//! have, and falls asleep by itself.
+
+use crate::fall_asleep::Bed;
+use crate::word::Event;
+use crate::{Host, LatchWord, Sleep};
+use drowse_sync::{faulty, hint, omittable};
+
+/// How often a guest that leaves looks whether the others have come to an end.
+const MOMENT: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 0 } else { 200 };
+
+impl Sleep {
+    /// Takes the seat of a worker that sleeps in its main loop, if there is one: the calling thread
+    /// *is* that worker, active, until it [gives the seat back](Self::give_seat_back).
+    ///
+    /// `home` tells what each worker waits for there.
+    pub fn take_seat<'a>(&self, home: impl Fn(usize) -> &'a LatchWord) -> Option<usize> {
+        if !self.slots.are_for_guests() {
+            return None;
+        }
+        let worker = match &self.detector {
+            None => self.sit_anywhere(),
+            Some(detector) => {
+                let mut worker = None;
+                detector.wake(|awake| {
+                    worker = self.sit_anywhere();
+                    worker.into_iter().for_each(|worker| awake(worker, crate::slots::Claim::Guest));
+                });
+                worker
+            }
+        }?;
+        // In one step: nobody may take it for one that searches.
+        self.word.change(Event::Sit, |word| {
+            let word = self.protocol.uncount(word);
+            (self.protocol.stop_looking(word).0, ())
+        });
+        if self.rules.tells_latch {
+            home(worker).tell_awake();
+        }
+        let now = self.clock.elapsed();
+        self.last_guest.set_mine(u64::try_from(now.as_nanos()).unwrap_or(u64::MAX));
+        self.meters[worker].sit(now);
+        self.observe(|observer| observer.active(worker));
+        Some(worker)
+    }
+
+    fn sit_anywhere(&self) -> Option<usize> {
+        (0..self.workers()).find(|worker| self.slots.sit(*worker))
+    }
+
+    /// The guest in this seat leaves. The worker whose seat it is sleeps on, or is woken if there
+    /// is something left for it to do.
+    pub fn give_seat_back(&self, worker: usize, home: &LatchWord, host: &dyn Host) {
+        self.not_stuck(worker);
+        self.word.change(Event::StartLooking, |word| (self.protocol.start_looking(word), ()));
+        self.observe(|observer| observer.idle(worker));
+        self.wait_for_others();
+        if self.vacate(worker, home, host) {
+            return self.observe(|observer| observer.asleep(worker));
+        }
+        // WAKE: the worker takes over as one that searches.
+        omittable!("seat/nobody-takes-over", self.slots.rise(worker));
+    }
+
+    /// Gives those who work a moment to run out of work, if nobody searches.
+    fn wait_for_others(&self) {
+        for _ in 0..MOMENT {
+            if self.leaves_others_alone() != Some(true) {
+                return;
+            }
+            hint::spin_loop();
+        }
+    }
+
+    /// Whether the calling thread, which is counted as searching, is the only one that is, and
+    /// others work. `None` if the word does not tell.
+    fn leaves_others_alone(&self) -> Option<bool> {
+        let heads = self.protocol.heads(self.word.peek())?;
+        Some(heads.searching() == 1 && heads.inactive < self.workers())
+    }
+
+    /// Leaves the seat as it was found. False if that cannot be.
+    fn vacate(&self, worker: usize, home: &LatchWord, host: &dyn Host) -> bool {
+        if self.leaves_others_alone() != Some(false) {
+            return false;
+        }
+        let Some(announcement) = self.announce(worker) else { return false };
+        let meter = &self.meters[worker];
+        let vacate = || {
+            // Before anybody else has the seat.
+            meter.vacate(self.clock.elapsed());
+            self.slots.vacate(worker)
+        };
+        let bed = self.lie_down(worker, announcement, home, host, &vacate);
+        faulty!("seat/vacates-whatever", bed == Bed::Is, true)
+    }
+}

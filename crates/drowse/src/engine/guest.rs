@@ -1,0 +1,113 @@
+//! How a thread outside takes the seat of a worker that sleeps, and works in its place.
+//!
+//! For as long as it does, it is that worker: it has its index, its deque and its slot. The
+//! worker's own thread sleeps meanwhile, in its main loop, with nothing on its stack that anybody
+//! waits for; it wakes up when the guest is gone, or later. See `drowse_sleep`'s `seat.rs` for how
+//! the two hand over.
+
+use super::registry::Registry;
+use super::sites::Site;
+use super::worker::WorkerThread;
+use drowse_sleep::{Deadlock, Host};
+use drowse_sync::atomic::Ordering;
+use drowse_sync::{Stopwatch, heavy_fences_executed};
+use std::ptr::{self, NonNull};
+
+/// The seat that this thread has taken. It gives it back when it is dropped.
+#[derive(Debug)]
+pub(super) struct Guest<'r> {
+    registry: &'r Registry,
+    seat: NonNull<WorkerThread>,
+    /// What this thread was before: in a handler it is a worker, and looks as if it were not.
+    before: *const WorkerThread,
+    /// Heavy fences that the seat's threads had executed before the seat's own did.
+    fences_before: u64,
+}
+
+impl Registry {
+    /// Makes this thread, which is not a worker of the pool, the guest of one that sleeps. `None`
+    /// if all seats are taken, or guests are not let in.
+    pub(super) fn sit_down(&self) -> Option<Guest<'_>> {
+        let index = self.sleep.take_seat(|worker| self.threads[worker].terminate.word())?;
+        // ORDERING: relaxed; written before the worker first slept, and the seat was acquired.
+        let seat = self.threads[index].seat.load(Ordering::Relaxed);
+        let seat = NonNull::new(seat).expect("a worker that sleeps has a seat");
+        // SAFETY: the worker sleeps in its main loop, in the frame that holds it, until the seat is
+        // given back, and nobody else has taken it.
+        let worker = unsafe { seat.as_ref() };
+        let fences_before = worker.heavy_fences_before.get();
+        let counted = worker.meter().heavy_fences.get();
+        worker.heavy_fences_before.set(heavy_fences_executed().wrapping_sub(counted));
+        // SAFETY: it stays where it is until then, and `drop` un-sets it.
+        let before = unsafe { WorkerThread::replace_current(seat.as_ptr()) };
+        Some(Guest { registry: self, seat, before, fences_before })
+    }
+
+    /// Runs jobs on this thread, which is not a worker and waits for something, until that `is_over`
+    /// or there are no more. Does nothing if there is no seat for it.
+    pub(crate) fn help_until(&self, is_over: impl Fn() -> bool) {
+        if is_over() {
+            return;
+        }
+        if let Some(guest) = self.sit_down() {
+            while !is_over() && guest.worker().run_one() {}
+        }
+    }
+}
+
+impl Guest<'_> {
+    /// Does some work of this place in the program.
+    pub(super) fn work<R>(&self, site: &Site, work: impl FnOnce(&WorkerThread) -> R) -> R {
+        let sleep = &self.registry.sleep;
+        let tried = sleep.is_owed() && site.seems_short();
+        if !tried && sleep.is_owed() {
+            sleep.no_longer_owed();
+        }
+        let clock = Stopwatch::start();
+        let result = work(self.worker());
+        if tried { site.was_tried(clock.elapsed()) } else { site.was_not_tried(clock.elapsed()) }
+        result
+    }
+
+    /// The worker that this thread is.
+    pub(super) fn worker(&self) -> &WorkerThread {
+        // SAFETY: alive until the seat is given back: see `sit_down`.
+        unsafe { self.seat.as_ref() }
+    }
+}
+
+impl Drop for Guest<'_> {
+    fn drop(&mut self) {
+        let worker = self.worker();
+        worker.tidy_up();
+        // As if the worker itself had executed ours.
+        let counted = worker.meter().heavy_fences.get();
+        let before_us = heavy_fences_executed().wrapping_sub(counted);
+        let ours = before_us.wrapping_sub(worker.heavy_fences_before.get());
+        worker.heavy_fences_before.set(self.fences_before.wrapping_sub(ours));
+        // SAFETY: what this thread was when it sat down, it is again.
+        let seat = unsafe { WorkerThread::replace_current(self.before) };
+        debug_assert!(ptr::eq(seat, self.seat.as_ptr()), "a guest leaves the seat that it took");
+        // As soon as the seat is given back, the worker may wake up and end, and is gone.
+        let left = Left { registry: self.registry, index: worker.index() };
+        let home = self.registry.threads[left.index].terminate.word();
+        // WAKE: the worker, if there is something left to do in its place.
+        self.registry.sleep.give_seat_back(left.index, home, &left);
+    }
+}
+
+/// A seat that is being given back, as the sleep protocol sees it.
+struct Left<'r> {
+    registry: &'r Registry,
+    index: usize,
+}
+
+impl Host for Left<'_> {
+    fn work_visible(&self) -> bool {
+        self.registry.work_visible() || self.registry.has_letter(self.index)
+    }
+
+    fn deadlock(&self, deadlock: &Deadlock) {
+        self.registry.handle_deadlock(deadlock);
+    }
+}

@@ -1,0 +1,79 @@
+//! How a job from outside gets its turn while all workers are in the middle of others.
+//!
+//! A worker looks into the injector when it has run out of jobs, or of patience with those that it
+//! finds in deques. In the middle of a long recursion it does neither: its next job is the other
+//! half of a `join`, which it takes back. So a thread that has sent a small job, and waits for it,
+//! could wait until the recursion is over.
+//!
+//! Instead it *insists*: if its job has not begun after a while, it asks the workers for a turn, in
+//! the same way in which a thief asks for jobs: their next push leaves the fast path. Whoever comes
+//! to that first runs the oldest job from outside, there and then, and goes on. Each time that
+//! somebody asks, one job gets its turn; so what the workers are in the middle of goes on too.
+
+use super::registry::Registry;
+use super::worker::WorkerThread;
+use crate::latch::LockLatch;
+use drowse_sync::Counter;
+use std::time::Duration;
+
+/// How long a thread waits for its job to begin before it insists; and until it does so again.
+const PATIENCE: Duration = Duration::from_micros(250);
+
+/// So many turns can be given in the middle of one another. Each takes stack.
+const MOST_TURNS: u32 = 4;
+
+impl Registry {
+    /// Sees to it that the job which sets this latch is begun, and returns then, or when the latch
+    /// is set. `begun` counts that.
+    pub(super) fn insist(&self, begun: &Counter, latch: &LockLatch) {
+        let has_begun = || begun.get() > 0;
+        // Whoever sleeps is woken for it, or else a sentry gets up.
+        while !has_begun() && !self.sleep.anybody_sleeps() {
+            if latch.wait_for(PATIENCE) {
+                return;
+            }
+            if !has_begun() {
+                self.ask_for_a_turn();
+            }
+        }
+    }
+
+    fn ask_for_a_turn(&self) {
+        self.overdue.set_mine(1);
+        for (worker, thread) in self.threads.iter().enumerate() {
+            if !self.sleep.is_asleep(worker) {
+                thread.stealer.ask();
+            }
+        }
+    }
+}
+
+/// What a worker does after a push that left the fast path.
+pub(super) fn after_slow_push() {
+    WorkerThread::with_current(|worker| {
+        if let Some(worker) = worker.filter(|worker| worker.registry().overdue.get() > 0) {
+            worker.give_a_turn();
+        }
+    });
+}
+
+impl WorkerThread {
+    /// Runs a job from outside that somebody insists on.
+    #[cold]
+    fn give_a_turn(&self) {
+        let turns = self.turns.get();
+        if turns >= MOST_TURNS {
+            return;
+        }
+        let registry = self.registry();
+        registry.overdue.set_mine(0);
+        // WAKE: whatever was pushed just now may have to be run by somebody else while we are at
+        // the other job. (The push has executed the fence that this needs.)
+        registry.sleep.post(1, &|| false);
+        if let Some(job) = self.take_injected_job() {
+            self.turns.set(turns + 1);
+            self.run_found(job);
+            self.turns.set(turns);
+        }
+    }
+}
