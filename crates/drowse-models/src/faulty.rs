@@ -87,8 +87,22 @@ impl Protocol for FaultyRelay {
     fn post(&self, word: u64, posted: &Posted) -> (u64, Wake) {
         match self.0.post(word, posted) {
             (_, Wake::Sentry) if mutant::active("relay/no-sentry") => (word, Wake::Nobody),
+            (_, wake) if self.is_owed(word) && mutant::active("relay/relies-quietly") => (word, wake),
             decision => decision,
         }
+    }
+
+    /// Whoever is up, in a model, is none that would be through with it soon.
+    fn owe(&self, word: u64, _workers: usize) -> Option<u64> {
+        self.0.owe(word, Heads::of(word).sleeping)
+    }
+
+    fn pay(&self, word: u64) -> u64 {
+        self.0.pay(word)
+    }
+
+    fn is_owed(&self, word: u64) -> bool {
+        self.0.is_owed(word)
     }
 
     fn baton(&self, word: u64, posted: &Posted) -> (u64, Wake) {

@@ -20,6 +20,8 @@
 //! | `loom_placement` | a sleeper that is sent elsewhere arrives when it was let go, not before |
 //! | `loom_two_sleepers` | one of two workers that fall asleep at once runs the job |
 //! | `loom_sentry` | who relied on a sentry that was not to be had is not forgotten |
+//! | `loom_owed` | what a worker posts while somebody owes the wake is looked after |
+//! | `loom_seat` | a guest and a worker have one seat by turns, and what comes meanwhile is done |
 //! | `loom_last_look` | a worker whose last look found something leaves its slot |
 //! | `loom_engine` | the real engine wakes a worker, brings results and panics, and ends |
 //!
@@ -122,6 +124,13 @@ impl Jobs {
     pub fn post(&self, sleep: &Sleep) {
         self.0.fetch_add(1, Ordering::Release);
         sleep.post_injected(1, &|| true);
+    }
+
+    /// Publishes one, as a worker.
+    pub fn post_as_worker(&self, sleep: &Sleep) {
+        self.0.fetch_add(1, Ordering::Release);
+        drowse_sync::full_fence("");
+        sleep.post(1, &|| true);
     }
 
     /// Whether there seem to be any.

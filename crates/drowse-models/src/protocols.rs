@@ -46,6 +46,11 @@ mod alone {
         Sleep::with(workers, Box::new(FaultyRelay(Relay)), EAGER).with_room(1)
     }
 
+    /// By few searchers, and with room for all.
+    pub fn roomy_relay(workers: usize) -> Sleep {
+        Sleep::with(workers, Box::new(FaultyRelay(Relay)), EAGER).with_room(workers)
+    }
+
     /// By a jobs event counter, of two bits, so that it comes round after two posts.
     pub fn jec(workers: usize) -> Sleep {
         Sleep::with(workers, Box::new(FaultyJec::new()), EAGER)

@@ -13,12 +13,18 @@ use crate::sentry::NAP;
 use crate::slots::{Guard, Parking};
 use crate::word::Event;
 use crate::{Host, Idle, Sleep};
-use std::time::Duration;
+use drowse_sync::omittable;
 
-/// How long the door is kept after the last guest.
-const KEPT_FOR: Duration = Duration::from_millis(20);
+/// After so many naps without a guest, whoever keeps the door sleeps on without an end.
+const MOST_NAPS: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 1 } else { 20 };
 
 impl Sleep {
+    /// A guest has come.
+    #[doc(hidden)]
+    pub fn note_guest(&self) {
+        self.guests.add(1);
+    }
+
     /// Parks the worker, as it suits guests. Whether it got up by itself.
     pub(crate) fn park_somehow(&self, idle: &Idle, host: &dyn Host) -> bool {
         let worker = idle.worker;
@@ -29,6 +35,9 @@ impl Sleep {
             (true, false) => Parking::Vacant,
             (true, true) => Parking::OnGuard,
         };
+        if keeps_door {
+            self.meters[worker].sentries.add(1);
+        }
         let by_itself = self.slots.park(worker, how, || {
             if std::mem::take(&mut keeps_door) {
                 self.keep_the_door(worker, host)
@@ -43,24 +52,29 @@ impl Sleep {
         by_itself
     }
 
-    /// Whether guests came lately. (Where there is a census, whoever keeps the door would be
-    /// counted as asleep.)
+    /// Whether guests have come since the door was left alone, and there is a seat for others.
+    /// (Where there is a census, whoever keeps the door would be counted as asleep.)
     fn wants_a_doorkeeper(&self) -> bool {
-        let last = Duration::from_nanos(self.last_guest.get());
-        self.detector.is_none() && !last.is_zero() && self.clock.elapsed().saturating_sub(last) < KEPT_FOR
+        let has_news = self.guests.get() != self.guests_when_closed.get();
+        has_news && self.workers() > 1 && self.detector.is_none()
     }
 
     /// Worker, which is asleep in its main loop, and owes: looks for work now and then.
     fn keep_the_door(&self, worker: usize, host: &dyn Host) -> Guard {
+        let (mut guests, mut naps) = (self.guests.get(), 0);
         loop {
             if !self.slots.nap(worker, NAP) {
                 return Guard::Claimed;
             }
-            let wanted = self.wants_a_doorkeeper();
+            let before = std::mem::replace(&mut guests, self.guests.get());
+            naps = if guests == before { naps + 1 } else { 0 };
+            let wanted = naps < MOST_NAPS;
             if !wanted {
+                self.guests_when_closed.set_mine(guests);
                 // WAKE: posts that relied on us come before this change of the word, and we see
                 // their jobs. Those that come after wake somebody.
-                self.word.change(Event::Pay, |word| (self.protocol.pay(word), ()));
+                let pay = || self.word.change(Event::Pay, |word| (self.protocol.pay(word), ()));
+                omittable!("door/still-owes", pay());
             }
             if host.work_visible() {
                 return self.get_up(worker);

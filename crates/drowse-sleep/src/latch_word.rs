@@ -73,9 +73,10 @@ impl LatchWord {
         self.step(UNSET, SLEEPING, mutant::weaken("latch/tell-asleep-relaxed", Ordering::Release))
     }
 
-    /// Owner: awake again, for whatever reason.
+    /// Owner: awake again, for whatever reason. (Or a guest was, in its place, and has told it.)
     pub(crate) fn tell_awake(&self) {
-        if !self.probe() {
+        // ORDERING: relaxed; only the owner enters and leaves the state.
+        if self.state.load(Ordering::Relaxed) == SLEEPING {
             // A failure means that the latch was set in between, which the owner's loop will see.
             omittable!("latch/no-tell-awake", _ = self.step(SLEEPING, UNSET, Ordering::Relaxed));
         }

@@ -52,9 +52,4 @@ impl Sleep {
     pub fn no_longer_owed(&self) {
         self.word.change(Event::Pay, |word| (self.protocol.pay(word), ()));
     }
-
-    /// Whether anybody sleeps, at about this moment.
-    pub fn anybody_sleeps(&self) -> bool {
-        self.word.wants_attention()
-    }
 }

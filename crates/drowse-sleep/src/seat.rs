@@ -56,9 +56,8 @@ impl Sleep {
         if self.rules.tells_latch {
             home(worker).tell_awake();
         }
-        let now = self.clock.elapsed();
-        self.last_guest.set_mine(u64::try_from(now.as_nanos()).unwrap_or(u64::MAX));
-        self.meters[worker].sit(now);
+        self.note_guest();
+        self.meters[worker].sit(self.clock.elapsed());
         self.observe(|observer| observer.active(worker));
         Some(worker)
     }

@@ -36,8 +36,9 @@ pub struct Sleep {
     pub(crate) relieved: Counter,
     /// How many workers do not come back from their jobs: those whom the sentries have noted.
     pub(crate) stuck: Counter,
-    /// When a guest last took a seat, in nanoseconds by the clock; 0 if never.
-    pub(crate) last_guest: Counter,
+    /// How many guests have come; and how many had, when the door was last left alone.
+    pub(crate) guests: Counter,
+    pub(crate) guests_when_closed: Counter,
     observer: Option<Arc<dyn Observer>>,
     pub(crate) clock: Stopwatch,
 }
@@ -72,7 +73,8 @@ impl Sleep {
             room: Room::new(workers),
             relieved: Counter::new(),
             stuck: Counter::new(),
-            last_guest: Counter::new(),
+            guests: Counter::new(),
+            guests_when_closed: Counter::new(),
             observer: None,
             clock: Stopwatch::start(),
         }

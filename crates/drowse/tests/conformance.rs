@@ -88,4 +88,9 @@ conform! {
     jec: Subject::new(SleepProtocol::Jec);
     jec_as_blitz: Subject::new(SleepProtocol::JecAsBlitz).with(SleepPolicy::BLITZ);
     jec_of_every_post: Subject::new(SleepProtocol::JecOfEveryPost);
+    guests_with_sleepy: Subject::new(SleepProtocol::Sleepy).with_guests();
+    guests_with_counters:
+        Subject::new(counters(Idleness::Counted, WakeSize::Needed)).with_guests();
+    guests_with_jec: Subject::new(SleepProtocol::Jec).with_guests();
+    guests_with_relay: Subject::new(SleepProtocol::Relay).with_guests();
 }

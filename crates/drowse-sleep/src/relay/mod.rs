@@ -33,7 +33,7 @@ const ONE_FIND: u64 = 1 << (FREE.start + 1);
 const FINDS: u64 = TURN - ONE_FIND;
 
 impl Relay {
-    /// Whom to wake.
+    /// Whom to wake, beyond those who are up.
     fn wake(word: u64, posted: &Posted) -> (u64, Wake) {
         if posted.by_worker && word & OWED != 0 {
             return (word ^ TURN, Wake::Nobody);

@@ -44,11 +44,14 @@ fn rayons_choice(num_threads: Option<usize>, num_cpus: Option<usize>) -> Option<
 }
 
 /// Says on standard error that a pool was started, if `DROWSE_LOG` is set.
-pub(super) fn log_start(num_threads: usize, protocol: SleepProtocol) {
+pub(super) fn log_start(num_threads: usize, protocol: SleepProtocol, guests: bool) {
     if env::var_os("DROWSE_LOG").is_some_and(|value| !value.is_empty() && value != "0") {
         let s = if num_threads == 1 { "" } else { "s" };
         let version = crate::VERSION;
-        say(format_args!("drowse {version}: a pool of {num_threads} thread{s}, sleep protocol {protocol}"));
+        let guests = if guests { ", with guests" } else { "" };
+        say(format_args!(
+            "drowse {version}: a pool of {num_threads} thread{s}, sleep protocol {protocol}{guests}"
+        ));
     }
 }
 

@@ -28,7 +28,7 @@ impl Registry {
     pub(super) fn insist(&self, begun: &Counter, latch: &LockLatch) {
         let has_begun = || begun.get() > 0;
         // Whoever sleeps is woken for it, or else a sentry gets up.
-        while !has_begun() && !self.sleep.anybody_sleeps() {
+        while !has_begun() && self.sleep.sleeping() == 0 {
             if latch.wait_for(PATIENCE) {
                 return;
             }

@@ -10,11 +10,17 @@ pub(crate) const WIDTHS: [usize; 4] = [1, 2, 8, 64];
 pub(crate) struct Subject {
     pub(crate) protocol: SleepProtocol,
     policy: Option<SleepPolicy>,
+    guests: bool,
 }
 
 impl Subject {
     pub(crate) fn new(protocol: SleepProtocol) -> Self {
-        Self { protocol, policy: None }
+        Self { protocol, policy: None, guests: false }
+    }
+
+    /// The same, where threads outside work instead of waiting.
+    pub(crate) fn with_guests(self) -> Self {
+        Self { guests: true, ..self }
     }
 
     /// The same with another policy.
@@ -24,6 +30,7 @@ impl Subject {
 
     pub(crate) fn builder(self, width: usize) -> ThreadPoolBuilder {
         let builder = ThreadPoolBuilder::new().num_threads(width).sleep_protocol(self.protocol);
+        let builder = builder.guests(self.guests);
         match self.policy {
             Some(policy) => builder.sleep_policy(policy),
             None => builder,

@@ -1,9 +1,11 @@
 //! What comes from outside does not starve behind local work that never ends.
 
 use crate::common;
+use drowse::SleepProtocol;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
+use std::thread;
 
 /// Spawns itself again until it is told to stop.
 fn perpetual(stop: Arc<AtomicBool>, ended: mpsc::Sender<()>) {
@@ -80,4 +82,30 @@ fn a_broadcast_is_served_though_a_join_never_gets_to_its_second_half() {
         pool.broadcast(|_| stop.store(true, Ordering::Release));
         assert_eq!(ended.recv(), Ok(()));
     });
+}
+
+/// Each of the workers is in the middle of a recursion that only a job from outside ends.
+#[test]
+fn who_insists_gets_a_turn_in_the_middle_of_joins() {
+    for protocol in SleepProtocol::ALL {
+        common::watchdog(move || {
+            for threads in [1, 2] {
+                let pool = drowse::ThreadPoolBuilder::new().num_threads(threads).sleep_protocol(protocol);
+                let pool = pool.build().unwrap();
+                let (enough, turns) = (AtomicUsize::new(0), 6);
+                let recursion = || {
+                    while enough.load(Ordering::Acquire) < turns {
+                        assert_eq!(drowse::join(|| 1, || 2), (1, 2));
+                    }
+                };
+                thread::scope(|s| {
+                    (0..threads).for_each(|_| _ = s.spawn(|| pool.install(recursion)));
+                    (0..turns).for_each(|_| {
+                        s.spawn(|| pool.install(|| enough.fetch_add(1, Ordering::Release)));
+                    });
+                });
+                assert_eq!(enough.into_inner(), turns);
+            }
+        });
+    }
 }

@@ -78,6 +78,23 @@ fn sixty_four_threads() {
     });
 }
 
+/// Where guests come somebody keeps the door for them, and goes to sleep when they are gone.
+#[test]
+fn a_pool_that_had_guests() {
+    watchdog(|| {
+        let builder = ThreadPoolBuilder::new().num_threads(3).guests(true);
+        let pool = builder.thread_name(|index| format!("hotel-{index}")).build().unwrap();
+        until_all_sleep(&pool);
+        for _ in 0..20 {
+            assert_eq!(pool.join(|| 1, || 2), (1, 2));
+            until_all_sleep(&pool);
+        }
+        let tasks = tasks::named("hotel-");
+        assert_eq!(tasks.len(), 3);
+        assert_idle(&pool, &tasks);
+    });
+}
+
 #[test]
 fn a_pool_that_was_never_used() {
     watchdog(|| {

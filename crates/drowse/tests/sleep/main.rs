@@ -6,6 +6,7 @@ mod common;
 
 mod idle;
 mod outside_jobs;
+mod owed;
 mod relay;
 mod starvation;
 mod steering;

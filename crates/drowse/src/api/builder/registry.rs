@@ -63,6 +63,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         let num_threads = num_threads.min(max_num_threads());
         let tracing = self.trace.map(|trace| Tracing::begin(trace, num_threads)).transpose()?;
         let protocol = self.sleep_protocol.unwrap_or_else(default_sleep_protocol);
+        let guests = self.guests.unwrap_or_else(default_guests);
         let (mut thread_name, stack_size, mut spawner) = (self.thread_name, self.stack_size, self.spawner);
         let plan = StartPlan {
             num_threads,
@@ -71,7 +72,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             policy: self.sleep_policy.unwrap_or_else(|| protocol.policy()),
             steering: self.steering.unwrap_or_else(default_steering),
             oldest_first: self.oldest_first,
-            guests: self.guests.unwrap_or_else(default_guests),
+            guests,
             recorder: tracing.as_ref().map(|tracing| tracing.recorder.clone()),
             handlers: self.handlers,
             spawn: &mut |parts| {
@@ -85,7 +86,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         let registry = Registry::build(plan)
             .map_err(|error: io::Error| ThreadPoolBuildError::new(BuildErrorKind::Io(error)))?;
         tracing.into_iter().for_each(Tracing::keep);
-        log_start(num_threads, protocol);
+        log_start(num_threads, protocol, guests);
         Ok(registry)
     }
 }
