@@ -49,6 +49,7 @@ impl Pool {
     }
 
     fn work(&self) {
+        self.use_seat();
         wait_until(&self.sleep, 0, &self.home, self);
     }
 
@@ -94,9 +95,11 @@ fn a_latch_that_is_set_while_a_guest_is_there_wakes_the_worker(make: MakeSleep) 
 
 fn a_guest_that_sleeps_is_woken_and_not_the_worker(make: MakeSleep) {
     with_preemptions(2, move || {
-        let pool = Pool::new(make);
+        let (pool, latch) = (Pool::new(make), Arc::new(LatchWord::new()));
         let worker = pool.start(Pool::work);
-        let latch = Arc::new(LatchWord::new());
+        while pool.sleep.sleeping() == 0 {
+            thread::yield_now();
+        }
         let setter = thread::spawn({
             let (pool, latch) = (Arc::clone(&pool), Arc::clone(&latch));
             move || set_latch(&pool.sleep, 0, &latch)
@@ -109,8 +112,30 @@ fn a_guest_that_sleeps_is_woken_and_not_the_worker(make: MakeSleep) {
     });
 }
 
+fn what_one_guest_leaves(make: MakeSleep) {
+    with_preemptions(3, move || {
+        let pool = Pool::new(make);
+        let worker = pool.start(Pool::work);
+        while pool.sleep.sleeping() == 0 {
+            thread::yield_now();
+        }
+        let guest = pool.start(|pool| pool.visit(|| ()));
+        pool.visit(|| ());
+        guest.join().unwrap();
+        set_latch(&pool.sleep, 0, &pool.home);
+        worker.join().unwrap();
+        assert_nobody_counted(&pool.sleep);
+    });
+}
+
 for_each_protocol!(
     a_job_that_comes_while_a_guest_does_is_run,
     a_latch_that_is_set_while_a_guest_is_there_wakes_the_worker,
     a_guest_that_sleeps_is_woken_and_not_the_worker
 );
+
+/// The way in and out is the same for all of them.
+#[test]
+fn what_one_guest_leaves_in_the_seat_the_next_one_finds() {
+    what_one_guest_leaves(drowse_models::counters);
+}

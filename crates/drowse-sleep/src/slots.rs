@@ -358,9 +358,9 @@ impl Slots {
     pub(crate) fn vacate(&self, worker: usize) -> bool {
         let slot = &self.slots[worker];
         // ORDERING: release pairs with the acquire of the worker that wakes, or of the next guest.
-        let release = mutant::weaken("slots/vacate-relaxed", Ordering::Release);
-        faulty!("slots/vacate-overwrites", slot.replace(GUEST_PREPARED, VACANT, release), {
-            slot.store(VACANT, release);
+        // Belt and braces: the fence after the commitment has released all that the guest did.
+        faulty!("slots/vacate-overwrites", slot.replace(GUEST_PREPARED, VACANT, Ordering::Release), {
+            slot.store(VACANT, Ordering::Release);
             true
         })
     }
