@@ -1,6 +1,6 @@
 //! drowse, on each of its sleep protocols, and without its hand in where workers begin.
 
-use super::{Job, Pool, Reason, fork};
+use super::{Pool, Reason, fork};
 use drowse::{Counters, SleepProtocol, Steering, ThreadPool, ThreadPoolBuilder, Trace};
 
 /// Forks with `drowse::join`.
@@ -61,7 +61,7 @@ macro_rules! drowse_with {
                 self.0.install(|| f(&mut DrowseFork))
             }
 
-            fn spawn(&self, job: Job) -> Result<(), Reason> {
+            fn spawn<J: FnOnce() + Send + 'static>(&self, job: J) -> Result<(), Reason> {
                 self.0.spawn(job);
                 Ok(())
             }
@@ -150,7 +150,7 @@ impl Pool for DrowseTraced {
         self.pool.install(|| f(&mut DrowseFork))
     }
 
-    fn spawn(&self, job: Job) -> Result<(), Reason> {
+    fn spawn<J: FnOnce() + Send + 'static>(&self, job: J) -> Result<(), Reason> {
         self.pool.spawn(job);
         Ok(())
     }

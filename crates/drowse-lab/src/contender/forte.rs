@@ -1,6 +1,6 @@
 //! forte, a pool that shares work by heartbeat and runs futures.
 
-use super::{Job, Pool, Reason, fork};
+use super::{Pool, Reason, fork};
 use forte::{ThreadPool, Worker};
 
 /// A pool of forte's, which lives as long as the process.
@@ -50,8 +50,8 @@ impl Pool for Forte {
         self.0.with_worker(|worker| ForteFork::within(worker, f))
     }
 
-    fn spawn(&self, job: Job) -> Result<(), Reason> {
-        self.0.spawn(|_| job());
+    fn spawn<J: FnOnce() + Send + 'static>(&self, job: J) -> Result<(), Reason> {
+        self.0.spawn(move |_| job());
         Ok(())
     }
 }

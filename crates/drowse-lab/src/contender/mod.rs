@@ -56,9 +56,6 @@ macro_rules! fork {
 }
 use fork;
 
-/// A job that nobody waits for.
-pub type Job = Box<dyn FnOnce() + Send>;
-
 /// A contender.
 pub trait Pool: Sized + Sync {
     /// Its name on the command line.
@@ -98,12 +95,14 @@ pub trait Pool: Sized + Sync {
     /// Calls `f` in the pool, from outside it, and waits.
     fn run<R: Send>(&self, f: impl FnOnce(&mut Self::Fork) -> R + Send) -> R;
 
-    /// Gives the pool a job, from outside it.
+    /// Gives the pool a job that nobody waits for, from outside it. It gets the job as a program
+    /// that uses it would pass it: what a box costs, and whether there is one, is up to the
+    /// contender.
     ///
     /// # Errors
     ///
     /// If it takes none.
-    fn spawn(&self, job: Job) -> Result<(), Reason>;
+    fn spawn<J: FnOnce() + Send + 'static>(&self, job: J) -> Result<(), Reason>;
 
     /// Whether two threads of the pool are known to run at the same time when there is work for
     /// both.

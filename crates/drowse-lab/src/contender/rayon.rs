@@ -1,6 +1,6 @@
 //! rayon, on its own core or on drowse.
 
-use super::{Job, Pool, Reason, fork};
+use super::{Pool, Reason, fork};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// A pool of rayon's; `DROWSE` says whether its core is drowse. A program has the one or the other:
@@ -53,7 +53,7 @@ impl<const DROWSE: bool> Pool for OnCore<DROWSE> {
         self.0.install(|| f(&mut RayonFork))
     }
 
-    fn spawn(&self, job: Job) -> Result<(), Reason> {
+    fn spawn<J: FnOnce() + Send + 'static>(&self, job: J) -> Result<(), Reason> {
         self.0.spawn(job);
         Ok(())
     }

@@ -7,6 +7,7 @@
 
 mod bursts;
 mod cold_entry;
+mod counters;
 mod fib;
 mod flood_outside;
 mod fork_flood;
@@ -208,4 +209,21 @@ workloads![
 /// One list of samples under one name.
 pub(crate) fn samples(name: &str, values: Vec<f64>) -> Samples {
     Samples::from([(name.to_owned(), values)])
+}
+
+/// The samples of rounds that each have one figure of each of these names.
+pub(crate) fn by_name<const N: usize>(names: [&str; N], rounds: Vec<[f64; N]>) -> Samples {
+    let values = |at: usize| rounds.iter().map(|round| round[at]).collect();
+    names.iter().enumerate().map(|(at, name)| ((*name).to_owned(), values(at))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_of_rounds_go_to_their_names() {
+        let samples = by_name(["b", "a"], vec![[1.0, 2.0], [3.0, 4.0]]);
+        assert_eq!(samples, Samples::from([("a".into(), vec![2.0, 4.0]), ("b".into(), vec![1.0, 3.0])]));
+    }
 }
