@@ -12,6 +12,20 @@ fork! {
     fn join(self: DrowseFork, a, b) {
         drowse::join(|| a(&mut Self), || b(&mut Self))
     }
+
+    fn can_spawn() -> Result<(), Reason> {
+        Ok(())
+    }
+
+    fn scope<J: FnOnce() + Send>(&mut self, jobs: impl Iterator<Item = J> + Send) -> Result<(), Reason> {
+        drowse::scope(|scope| jobs.for_each(|job| scope.spawn(move |_| job())));
+        Ok(())
+    }
+
+    fn spawn<J: FnOnce() + Send + 'static>(&mut self, job: J) -> Result<(), Reason> {
+        drowse::spawn(job);
+        Ok(())
+    }
 }
 
 fn build(threads: usize, builder: ThreadPoolBuilder) -> Result<ThreadPool, Reason> {

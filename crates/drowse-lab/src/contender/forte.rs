@@ -20,15 +20,33 @@ impl ForteFork {
     fn within<R>(worker: &Worker, f: impl FnOnce(&mut Self) -> R) -> R {
         f(&mut Self(worker))
     }
+
+    fn worker(&self) -> &Worker {
+        // SAFETY: made by `within` from a worker that is borrowed until the closure that has us has
+        // returned.
+        unsafe { &*self.0 }
+    }
 }
 
 fork! {
     #[inline(always)]
     fn join(self: ForteFork, a, b) {
-        // SAFETY: made by `within` from a worker that is borrowed until the closure that calls us
-        // has returned.
-        let worker = unsafe { &*self.0 };
+        let worker = self.worker();
         worker.join(|worker| Self::within(worker, a), |worker| Self::within(worker, b))
+    }
+
+    fn can_spawn() -> Result<(), Reason> {
+        Ok(())
+    }
+
+    fn scope<J: FnOnce() + Send>(&mut self, jobs: impl Iterator<Item = J> + Send) -> Result<(), Reason> {
+        self.worker().scope(|scope| jobs.for_each(|job| scope.spawn(move |_| job())));
+        Ok(())
+    }
+
+    fn spawn<J: FnOnce() + Send + 'static>(&mut self, job: J) -> Result<(), Reason> {
+        self.worker().spawn(move |_| job());
+        Ok(())
     }
 }
 

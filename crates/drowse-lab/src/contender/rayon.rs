@@ -25,6 +25,20 @@ fork! {
     fn join(self: RayonFork, a, b) {
         rayon::join(|| a(&mut Self), || b(&mut Self))
     }
+
+    fn can_spawn() -> Result<(), Reason> {
+        Ok(())
+    }
+
+    fn scope<J: FnOnce() + Send>(&mut self, jobs: impl Iterator<Item = J> + Send) -> Result<(), Reason> {
+        rayon::scope(|scope| jobs.for_each(|job| scope.spawn(move |_| job())));
+        Ok(())
+    }
+
+    fn spawn<J: FnOnce() + Send + 'static>(&mut self, job: J) -> Result<(), Reason> {
+        rayon::spawn(job);
+        Ok(())
+    }
 }
 
 /// Whether the threads of this pool are drowse's. Not taken from how the program was built: it is

@@ -24,6 +24,10 @@ fork! {
             (a, b.join().unwrap_or_else(|payload| std::panic::resume_unwind(payload)))
         })
     }
+
+    fn can_spawn() -> Result<(), Reason> {
+        Err("a thread a job: so many jobs would be too many threads")
+    }
 }
 
 impl Pool for Threads {

@@ -9,6 +9,8 @@ mod bursts;
 mod cold_entry;
 mod counters;
 mod fib;
+mod flood_inside;
+mod flood_memory;
 mod flood_outside;
 mod fork_flood;
 mod frames;
@@ -33,6 +35,8 @@ mod tree_sum;
 pub use bursts::Bursts;
 pub use cold_entry::ColdEntry;
 pub use fib::Fib;
+pub use flood_inside::FloodInside;
+pub use flood_memory::FloodMemory;
 pub use flood_outside::FloodOutside;
 pub use fork_flood::ForkFlood;
 pub use frames::Frames;
@@ -201,6 +205,8 @@ workloads![
     InsideWake,
     RampUp,
     FloodOutside,
+    FloodInside,
+    FloodMemory,
     SmallTree,
     Submitters,
     Oversubscription,
