@@ -31,6 +31,7 @@ mod small_tree;
 mod submitters;
 mod ticks;
 mod tree_sum;
+mod two_submitters;
 
 pub use bursts::Bursts;
 pub use cold_entry::ColdEntry;
@@ -57,6 +58,7 @@ pub use small_tree::SmallTree;
 pub use submitters::Submitters;
 pub use ticks::Ticks;
 pub use tree_sum::{TreeSum, TreeSumLarge, TreeSumLargeChildrenFirst};
+pub use two_submitters::TwoSubmitters;
 
 use crate::contender::{Pool, Reason};
 use crate::measure::Budget;
@@ -209,6 +211,7 @@ workloads![
     FloodMemory,
     SmallTree,
     Submitters,
+    TwoSubmitters,
     Oversubscription,
 ];
 
