@@ -1,8 +1,8 @@
 //! The limit: what the operating system does, with nothing around it.
 
-use super::borrowed::forever;
+use super::borrowed::{Job, forever};
 use super::serial::Serial;
-use super::{Job, Pool, Reason};
+use super::{Pool, Reason};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Thread};
@@ -73,8 +73,8 @@ impl Pool for Bare {
         }
     }
 
-    fn spawn(&self, job: Job) -> Result<(), Reason> {
-        self.give(job);
+    fn spawn<J: FnOnce() + Send + 'static>(&self, job: J) -> Result<(), Reason> {
+        self.give(Box::new(job));
         Ok(())
     }
 

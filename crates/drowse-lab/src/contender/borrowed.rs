@@ -1,6 +1,7 @@
 //! Jobs that borrow from the thread that waits for them.
 
-use super::Job;
+/// A job of any kind, for those who keep jobs in a list of their own.
+pub(super) type Job = Box<dyn FnOnce() + Send>;
 
 /// The same job, as if it borrowed nothing.
 ///

@@ -1,8 +1,8 @@
 //! The pool that people write themselves: some threads and a channel.
 
-use super::borrowed::forever;
+use super::borrowed::{Job, forever};
 use super::serial::Serial;
-use super::{Job, Pool, Reason};
+use super::{Pool, Reason};
 use crossbeam_channel::Sender;
 use std::panic::{self, AssertUnwindSafe};
 use std::{process, thread};
@@ -46,7 +46,7 @@ impl Pool for Channel {
         }
     }
 
-    fn spawn(&self, job: Job) -> Result<(), Reason> {
-        self.jobs.send(job).map_err(|_| "its threads have ended")
+    fn spawn<J: FnOnce() + Send + 'static>(&self, job: J) -> Result<(), Reason> {
+        self.jobs.send(Box::new(job)).map_err(|_| "its threads have ended")
     }
 }

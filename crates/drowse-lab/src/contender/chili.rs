@@ -1,6 +1,6 @@
 //! chili, a pool that shares work by heartbeat.
 
-use super::{Job, Pool, Reason, fork};
+use super::{Pool, Reason, fork};
 use chili::{Config, Scope, ThreadPool};
 use std::num::NonZero;
 
@@ -47,7 +47,7 @@ impl Pool for Chili {
         Err("it takes no jobs that nobody waits for")
     }
 
-    fn spawn(&self, _job: Job) -> Result<(), Reason> {
+    fn spawn<J: FnOnce() + Send + 'static>(&self, _job: J) -> Result<(), Reason> {
         Self::can_spawn()
     }
 }

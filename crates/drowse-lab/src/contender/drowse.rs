@@ -1,6 +1,6 @@
 //! drowse, on each of its sleep protocols, and without its hand in where workers begin.
 
-use super::{Job, Pool, Reason, fork};
+use super::{Pool, Reason, fork};
 use drowse::{Counters, SleepProtocol, Steering, ThreadPool, ThreadPoolBuilder, Trace};
 
 /// Forks with `drowse::join`.
@@ -11,6 +11,20 @@ fork! {
     #[inline(always)]
     fn join(self: DrowseFork, a, b) {
         drowse::join(|| a(&mut Self), || b(&mut Self))
+    }
+
+    fn can_spawn() -> Result<(), Reason> {
+        Ok(())
+    }
+
+    fn scope<J: FnOnce() + Send>(&mut self, jobs: impl Iterator<Item = J> + Send) -> Result<(), Reason> {
+        drowse::scope(|scope| jobs.for_each(|job| scope.spawn(move |_| job())));
+        Ok(())
+    }
+
+    fn spawn<J: FnOnce() + Send + 'static>(&mut self, job: J) -> Result<(), Reason> {
+        drowse::spawn(job);
+        Ok(())
     }
 }
 
@@ -61,7 +75,7 @@ macro_rules! drowse_with {
                 self.0.install(|| f(&mut DrowseFork))
             }
 
-            fn spawn(&self, job: Job) -> Result<(), Reason> {
+            fn spawn<J: FnOnce() + Send + 'static>(&self, job: J) -> Result<(), Reason> {
                 self.0.spawn(job);
                 Ok(())
             }
@@ -150,7 +164,7 @@ impl Pool for DrowseTraced {
         self.pool.install(|| f(&mut DrowseFork))
     }
 
-    fn spawn(&self, job: Job) -> Result<(), Reason> {
+    fn spawn<J: FnOnce() + Send + 'static>(&self, job: J) -> Result<(), Reason> {
         self.pool.spawn(job);
         Ok(())
     }

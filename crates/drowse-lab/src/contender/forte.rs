@@ -1,6 +1,6 @@
 //! forte, a pool that shares work by heartbeat and runs futures.
 
-use super::{Job, Pool, Reason, fork};
+use super::{Pool, Reason, fork};
 use forte::{ThreadPool, Worker};
 
 /// A pool of forte's, which lives as long as the process.
@@ -20,15 +20,33 @@ impl ForteFork {
     fn within<R>(worker: &Worker, f: impl FnOnce(&mut Self) -> R) -> R {
         f(&mut Self(worker))
     }
+
+    fn worker(&self) -> &Worker {
+        // SAFETY: made by `within` from a worker that is borrowed until the closure that has us has
+        // returned.
+        unsafe { &*self.0 }
+    }
 }
 
 fork! {
     #[inline(always)]
     fn join(self: ForteFork, a, b) {
-        // SAFETY: made by `within` from a worker that is borrowed until the closure that calls us
-        // has returned.
-        let worker = unsafe { &*self.0 };
+        let worker = self.worker();
         worker.join(|worker| Self::within(worker, a), |worker| Self::within(worker, b))
+    }
+
+    fn can_spawn() -> Result<(), Reason> {
+        Ok(())
+    }
+
+    fn scope<J: FnOnce() + Send>(&mut self, jobs: impl Iterator<Item = J> + Send) -> Result<(), Reason> {
+        self.worker().scope(|scope| jobs.for_each(|job| scope.spawn(move |_| job())));
+        Ok(())
+    }
+
+    fn spawn<J: FnOnce() + Send + 'static>(&mut self, job: J) -> Result<(), Reason> {
+        self.worker().spawn(move |_| job());
+        Ok(())
     }
 }
 
@@ -50,8 +68,8 @@ impl Pool for Forte {
         self.0.with_worker(|worker| ForteFork::within(worker, f))
     }
 
-    fn spawn(&self, job: Job) -> Result<(), Reason> {
-        self.0.spawn(|_| job());
+    fn spawn<J: FnOnce() + Send + 'static>(&self, job: J) -> Result<(), Reason> {
+        self.0.spawn(move |_| job());
         Ok(())
     }
 }

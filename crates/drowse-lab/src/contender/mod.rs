@@ -36,12 +36,35 @@ pub trait Fork {
         B: FnOnce(&mut Self) -> RB + Send,
         RA: Send,
         RB: Send;
+
+    /// Whether jobs can be given to the pool from here, inside it. The reason if not.
+    fn can_spawn() -> Result<(), Reason> {
+        Err("from inside it takes forks, and no other jobs")
+    }
+
+    /// Gives the pool these jobs, one by one, and waits for all of them.
+    ///
+    /// # Errors
+    ///
+    /// If it takes none from here.
+    fn scope<J: FnOnce() + Send>(&mut self, _jobs: impl Iterator<Item = J> + Send) -> Result<(), Reason> {
+        Self::can_spawn()
+    }
+
+    /// Gives the pool a job that nobody waits for.
+    ///
+    /// # Errors
+    ///
+    /// If it takes none from here.
+    fn spawn<J: FnOnce() + Send + 'static>(&mut self, _job: J) -> Result<(), Reason> {
+        Self::can_spawn()
+    }
 }
 
 /// Implements [`Fork`] for a type by the body of its `join`: the bounds are the trait's, said here
-/// for all contenders.
+/// for all contenders. What else it can do follows.
 macro_rules! fork {
-    ($(#[$attribute:meta])* fn join($self:ident: $fork:ty, $a:ident, $b:ident) $body:block) => {
+    ($(#[$attribute:meta])* fn join($self:ident: $fork:ty, $a:ident, $b:ident) $body:block $($more:item)*) => {
         impl $crate::contender::Fork for $fork {
             $(#[$attribute])*
             fn join<A, B, RA, RB>(&mut $self, $a: A, $b: B) -> (RA, RB)
@@ -51,13 +74,12 @@ macro_rules! fork {
                 RA: Send,
                 RB: Send,
             $body
+
+            $($more)*
         }
     };
 }
 use fork;
-
-/// A job that nobody waits for.
-pub type Job = Box<dyn FnOnce() + Send>;
 
 /// A contender.
 pub trait Pool: Sized + Sync {
@@ -98,12 +120,14 @@ pub trait Pool: Sized + Sync {
     /// Calls `f` in the pool, from outside it, and waits.
     fn run<R: Send>(&self, f: impl FnOnce(&mut Self::Fork) -> R + Send) -> R;
 
-    /// Gives the pool a job, from outside it.
+    /// Gives the pool a job that nobody waits for, from outside it. It gets the job as a program
+    /// that uses it would pass it: what a box costs, and whether there is one, is up to the
+    /// contender.
     ///
     /// # Errors
     ///
     /// If it takes none.
-    fn spawn(&self, job: Job) -> Result<(), Reason>;
+    fn spawn<J: FnOnce() + Send + 'static>(&self, job: J) -> Result<(), Reason>;
 
     /// Whether two threads of the pool are known to run at the same time when there is work for
     /// both.
@@ -163,3 +187,59 @@ contenders![
     Channel,
     Threads,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    const JOBS: usize = 50;
+    /// A job that has not run by then is lost.
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    /// Gives jobs from outside and from inside, where that can be done, and checks that all run.
+    struct GiveJobs;
+
+    impl Visitor for GiveJobs {
+        type Output = ();
+
+        fn visit<P: Pool>(self) {
+            let pool = P::new(2).unwrap();
+            let (name, (send, receive)) = (P::NAME, channel());
+            let send_all = |number: usize| {
+                let send = send.clone();
+                move || send.send(number).unwrap()
+            };
+            let outside = (0..JOBS).try_for_each(|number| pool.spawn(send_all(number)));
+            assert_eq!(outside, P::can_spawn(), "{name}");
+            let inside =
+                pool.run(|fork| (JOBS..2 * JOBS).try_for_each(|number| fork.spawn(send_all(number))));
+            assert_eq!(inside, P::Fork::can_spawn(), "{name}");
+            let expected: Vec<_> = [(outside, 0..JOBS), (inside, JOBS..2 * JOBS)]
+                .into_iter()
+                .flat_map(|(given, numbers)| numbers.filter(move |_| given.is_ok()))
+                .collect();
+            let mut ran: Vec<_> =
+                expected.iter().map_while(|_| receive.recv_timeout(PATIENCE).ok()).collect();
+            ran.sort_unstable();
+            assert_eq!(ran, expected, "{name}");
+
+            let count = AtomicUsize::new(0);
+            let job = || _ = count.fetch_add(1, Ordering::Relaxed);
+            let scope = pool.run(|fork| fork.scope((0..JOBS).map(|_| job)));
+            assert_eq!(scope, P::Fork::can_spawn(), "{name}");
+            assert_eq!(count.into_inner(), if scope.is_ok() { JOBS } else { 0 }, "{name}: when it ends");
+            // Some contenders' threads end only with the process.
+            std::mem::forget(pool);
+        }
+    }
+
+    #[test]
+    fn jobs_that_are_taken_run_and_a_scope_waits_for_them() {
+        for contender in ALL {
+            assert!(visit(contender.name, GiveJobs).is_some(), "{}", contender.name);
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! rayon, on its own core or on drowse.
 
-use super::{Job, Pool, Reason, fork};
+use super::{Pool, Reason, fork};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// A pool of rayon's; `DROWSE` says whether its core is drowse. A program has the one or the other:
@@ -24,6 +24,20 @@ fork! {
     #[inline(always)]
     fn join(self: RayonFork, a, b) {
         rayon::join(|| a(&mut Self), || b(&mut Self))
+    }
+
+    fn can_spawn() -> Result<(), Reason> {
+        Ok(())
+    }
+
+    fn scope<J: FnOnce() + Send>(&mut self, jobs: impl Iterator<Item = J> + Send) -> Result<(), Reason> {
+        rayon::scope(|scope| jobs.for_each(|job| scope.spawn(move |_| job())));
+        Ok(())
+    }
+
+    fn spawn<J: FnOnce() + Send + 'static>(&mut self, job: J) -> Result<(), Reason> {
+        rayon::spawn(job);
+        Ok(())
     }
 }
 
@@ -53,7 +67,7 @@ impl<const DROWSE: bool> Pool for OnCore<DROWSE> {
         self.0.install(|| f(&mut RayonFork))
     }
 
-    fn spawn(&self, job: Job) -> Result<(), Reason> {
+    fn spawn<J: FnOnce() + Send + 'static>(&self, job: J) -> Result<(), Reason> {
         self.0.spawn(job);
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! One thread, and nothing else.
 
-use super::{Job, Pool, Reason, fork};
+use super::{Pool, Reason, fork};
 
 /// Calls one after the other.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl Pool for Serial {
         Err("there is no pool to give a job to")
     }
 
-    fn spawn(&self, _job: Job) -> Result<(), Reason> {
+    fn spawn<J: FnOnce() + Send + 'static>(&self, _job: J) -> Result<(), Reason> {
         Self::can_spawn()
     }
 

@@ -1,6 +1,6 @@
 //! A thread per fork: what the standard library has.
 
-use super::{Job, Pool, Reason, fork};
+use super::{Pool, Reason, fork};
 use std::thread;
 
 /// `std::thread::scope`, for each fork while there are few threads.
@@ -24,6 +24,10 @@ fork! {
             (a, b.join().unwrap_or_else(|payload| std::panic::resume_unwind(payload)))
         })
     }
+
+    fn can_spawn() -> Result<(), Reason> {
+        Err("a thread a job: so many jobs would be too many threads")
+    }
 }
 
 impl Pool for Threads {
@@ -44,7 +48,7 @@ impl Pool for Threads {
         f(&mut ThreadsFork(self.0))
     }
 
-    fn spawn(&self, job: Job) -> Result<(), Reason> {
+    fn spawn<J: FnOnce() + Send + 'static>(&self, job: J) -> Result<(), Reason> {
         thread::Builder::new().spawn(job).map(drop).map_err(|_| "no more threads could be started")
     }
 }

@@ -1,11 +1,11 @@
-//! As many empty jobs as outside threads can give.
+//! As many small jobs as outside threads can give.
 
+use super::counters::{count, count_by, counted, turn, wait};
 use super::parts::{size, warm_up};
-use super::{MeasureSpec, Samples, Workload};
+use super::{MeasureSpec, Samples, Workload, by_name};
 use crate::contender::{Pool, Reason};
 use crate::measure::{Budget, UsageMeter};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Barrier, Mutex, PoisonError};
+use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,11 +22,14 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Workload for FloodOutside {
     const NAME: &'static str = "flood_outside";
-    const ABOUT: &'static str = "200,000 empty jobs (2,000 where they are slow) given from outside by one thread, or by four: how many a second";
+    const ABOUT: &'static str = "200,000 jobs (2,000 where they are slow) given from outside by one thread, or by four, which are empty or bring one word along: \
+        how many a second";
     const MEASURES: &'static [MeasureSpec] = &[
-        MeasureSpec::more("one", "jobs a second, from one thread", "M/s"),
-        MeasureSpec::more("four", "jobs a second, from four threads", "M/s"),
-        MeasureSpec::less("cpu", "CPU time a job, from one thread", "ns"),
+        MeasureSpec::more("one", "empty jobs a second, from one thread", "M/s"),
+        MeasureSpec::more("four", "empty jobs a second, from four threads", "M/s"),
+        MeasureSpec::more("one_word", "jobs of one word a second, from one thread", "M/s"),
+        MeasureSpec::more("four_word", "jobs of one word a second, from four threads", "M/s"),
+        MeasureSpec::less("cpu", "CPU time an empty job, from one thread", "ns"),
     ];
 
     fn can<P: Pool>() -> Result<(), Reason> {
@@ -34,75 +37,62 @@ impl Workload for FloodOutside {
     }
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
-        // All floods of a process count in the same place: a job that had to know where would not
-        // be empty.
-        static TURN: Mutex<()> = Mutex::new(());
-        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        flood(pool, 1, FEW)?;
+        let _turn = turn();
+        empty(pool, 1, FEW)?;
         warm_up(pool);
-        let is_slow = flood(pool, 1, FEW)? > SLOW * FEW as u32;
+        let is_slow = empty(pool, 1, FEW)? > SLOW * FEW as u32;
         let jobs = if is_slow { FEW } else { JOBS };
-        let mut result = Samples::new();
-        let mut keep = |name: &str, value| result.entry(name.to_owned()).or_default().push(value);
-        let rounds = budget.rounds(|| -> Result<(), String> {
+        let rate = |time: Duration| jobs as f64 / time.as_secs_f64() / 1e6;
+        let round = || -> Result<_, String> {
             let meter = UsageMeter::start();
-            let one = flood(pool, 1, jobs)?;
-            keep("cpu", meter.read().cpu.as_secs_f64() / jobs as f64 * 1e9);
-            let four = flood(pool, 4, jobs)?;
-            keep("one", jobs as f64 / one.as_secs_f64() / 1e6);
-            keep("four", jobs as f64 / four.as_secs_f64() / 1e6);
-            Ok(())
-        });
-        rounds.into_iter().collect::<Result<(), _>>()?;
-        Ok(result)
+            let one = empty(pool, 1, jobs)?;
+            let cpu = meter.read().cpu.as_secs_f64() / jobs as f64 * 1e9;
+            let others = [empty(pool, 4, jobs)?, words(pool, 1, jobs)?, words(pool, 4, jobs)?];
+            let [four, one_word, four_word] = others.map(rate);
+            Ok([rate(one), four, one_word, four_word, cpu])
+        };
+        let rounds = budget.rounds(round).into_iter().collect::<Result<_, _>>()?;
+        Ok(by_name(["one", "four", "one_word", "four_word", "cpu"], rounds))
     }
 }
 
-/// How long it takes until all jobs have run.
-fn flood<P: Pool>(pool: &P, givers: usize, jobs: usize) -> Result<Duration, String> {
-    let expected = counted() + jobs;
-    let give = |jobs| (0..jobs).try_for_each(|_| pool.spawn(Box::new(count)));
+/// How long it takes until all jobs have run, each of which is empty.
+fn empty<P: Pool>(pool: &P, givers: usize, jobs: usize) -> Result<Duration, String> {
+    flood(pool, givers, jobs, jobs, |_| count)
+}
+
+/// The same for jobs that bring along their number, from one on, and count by it.
+fn words<P: Pool>(pool: &P, givers: usize, jobs: usize) -> Result<Duration, String> {
+    flood(pool, givers, jobs, jobs * (jobs + 1) / 2, |number| move || count_by(number + 1))
+}
+
+/// How long it takes until all jobs have run, and have counted `sum`.
+fn flood<P: Pool, J: FnOnce() + Send + 'static>(
+    pool: &P,
+    givers: usize,
+    jobs: usize,
+    sum: usize,
+    job: impl Fn(usize) -> J + Sync,
+) -> Result<Duration, String> {
+    let expected = counted() + sum;
+    let first = |giver| jobs * giver / givers;
+    let give = |giver| (first(giver)..first(giver + 1)).try_for_each(|number| pool.spawn(job(number)));
     let barrier = Barrier::new(givers);
     let begin = thread::scope(|scope| {
+        let (give, barrier) = (&give, &barrier);
         let others: Vec<_> = (1..givers)
-            .map(|_| {
-                scope.spawn(|| {
+            .map(|giver| {
+                scope.spawn(move || {
                     barrier.wait();
-                    give(jobs / givers)
+                    give(giver)
                 })
             })
             .collect();
         barrier.wait();
         let begin = Instant::now();
-        give(jobs - jobs / givers * (givers - 1))?;
+        give(0)?;
         others.into_iter().try_for_each(|other| other.join().expect("a giver does not panic"))?;
         Ok::<_, Reason>(begin)
     })?;
-    while counted() != expected {
-        if begin.elapsed() > PATIENCE {
-            return Err("not all of its jobs ran within 5 s".to_owned());
-        }
-        // Short beside a flood, and leaves the processor to the pool.
-        thread::sleep(Duration::from_micros(20));
-    }
-    Ok(begin.elapsed())
-}
-
-/// A counter that few threads share.
-#[repr(align(128))]
-struct Counter(AtomicUsize);
-
-static COUNTERS: [Counter; 64] = [const { Counter(AtomicUsize::new(0)) }; 64];
-
-/// The job. Threads count apart, so as not to wait for each other's memory.
-fn count() {
-    static THREADS: AtomicUsize = AtomicUsize::new(0);
-    thread_local! {
-        static MINE: usize = THREADS.fetch_add(1, Ordering::Relaxed) % COUNTERS.len();
-    }
-    MINE.with(|mine| COUNTERS[*mine].0.fetch_add(1, Ordering::Relaxed));
-}
-
-fn counted() -> usize {
-    COUNTERS.iter().map(|counter| counter.0.load(Ordering::Relaxed)).sum()
+    wait(expected, begin, PATIENCE)
 }

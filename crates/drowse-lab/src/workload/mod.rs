@@ -7,7 +7,10 @@
 
 mod bursts;
 mod cold_entry;
+mod counters;
 mod fib;
+mod flood_inside;
+mod flood_memory;
 mod flood_outside;
 mod fork_flood;
 mod frames;
@@ -28,10 +31,13 @@ mod small_tree;
 mod submitters;
 mod ticks;
 mod tree_sum;
+mod two_submitters;
 
 pub use bursts::Bursts;
 pub use cold_entry::ColdEntry;
 pub use fib::Fib;
+pub use flood_inside::FloodInside;
+pub use flood_memory::FloodMemory;
 pub use flood_outside::FloodOutside;
 pub use fork_flood::ForkFlood;
 pub use frames::Frames;
@@ -52,6 +58,7 @@ pub use small_tree::SmallTree;
 pub use submitters::Submitters;
 pub use ticks::Ticks;
 pub use tree_sum::{TreeSum, TreeSumLarge, TreeSumLargeChildrenFirst};
+pub use two_submitters::TwoSubmitters;
 
 use crate::contender::{Pool, Reason};
 use crate::measure::Budget;
@@ -200,12 +207,32 @@ workloads![
     InsideWake,
     RampUp,
     FloodOutside,
+    FloodInside,
+    FloodMemory,
     SmallTree,
     Submitters,
+    TwoSubmitters,
     Oversubscription,
 ];
 
 /// One list of samples under one name.
 pub(crate) fn samples(name: &str, values: Vec<f64>) -> Samples {
     Samples::from([(name.to_owned(), values)])
+}
+
+/// The samples of rounds that each have one figure of each of these names.
+pub(crate) fn by_name<const N: usize>(names: [&str; N], rounds: Vec<[f64; N]>) -> Samples {
+    let values = |at: usize| rounds.iter().map(|round| round[at]).collect();
+    names.iter().enumerate().map(|(at, name)| ((*name).to_owned(), values(at))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_of_rounds_go_to_their_names() {
+        let samples = by_name(["b", "a"], vec![[1.0, 2.0], [3.0, 4.0]]);
+        assert_eq!(samples, Samples::from([("a".into(), vec![2.0, 4.0]), ("b".into(), vec![1.0, 3.0])]));
+    }
 }

@@ -41,11 +41,11 @@ fn round<P: Pool>(pool: &P, work: Work) -> Result<f64, String> {
     let (started, starts) = channel();
     for seed in 0..JOBS as u64 {
         let started = started.clone();
-        pool.spawn(Box::new(move || {
+        pool.spawn(move || {
             let start = Instant::now();
             work.run(seed);
             _ = started.send(start);
-        }))?;
+        })?;
     }
     let start =
         |_| starts.recv_timeout(PATIENCE).map_err(|_| "not all of its jobs ran within 5 s".to_owned());

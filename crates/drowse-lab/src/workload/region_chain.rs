@@ -1,9 +1,9 @@
 //! Many short parallel regions in a row, each entered from outside.
 
-use super::parts::{size, speed_up, sum, warm_up};
-use super::{MeasureSpec, Samples, Workload, samples};
-use crate::contender::{Fork, Pool};
-use crate::measure::{Budget, Work};
+use super::parts::{size, sum, warm_up};
+use super::{MeasureSpec, Samples, Workload, by_name};
+use crate::contender::{Fork, Pool, Serial};
+use crate::measure::{Budget, UsageMeter, Work};
 
 /// Regions of 20 us each.
 #[derive(Debug)]
@@ -14,21 +14,44 @@ const REGIONS: u64 = size(150, 15) as u64;
 const ITEMS: usize = 8;
 /// Nanoseconds of work per item.
 const ITEM: u64 = 2_500;
+/// How often all regions are run by plain calls, to know what they cost without a pool.
+const ALONE: u32 = 5;
 
 impl Workload for RegionChain {
     const NAME: &'static str = "region_chain";
-    const ABOUT: &'static str = "150 parallel loops of 20 µs of work, each entered from outside: how fast, beside entering once for all of them";
+    const ABOUT: &'static str = "150 parallel loops of 20 µs of work, each entered from outside: how fast, beside entering once for all of them, \
+        and what it costs";
     const PLACES: bool = true;
-    const MEASURES: &'static [MeasureSpec] =
-        &[MeasureSpec::more("speed", "speed, beside one entry round all", "%")];
+    const MEASURES: &'static [MeasureSpec] = &[
+        MeasureSpec::more("speed", "speed, beside one entry round all", "%"),
+        MeasureSpec::less("time", "time of all loops, each entered", "us"),
+        MeasureSpec::less("cpu", "CPU time over that of the work alone, each entered", "x"),
+    ];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
         let work = Work::of(std::time::Duration::from_nanos(ITEM));
+        // Not in the rounds: meanwhile the pool would fall asleep, and the next entry be cold.
+        let meter = UsageMeter::start();
+        let plain = [(); ALONE as usize].map(|()| all(&mut Serial, work));
+        let (alone, expected) = (meter.read().cpu / ALONE, plain[0]);
         warm_up(pool);
-        let once = || pool.run(|fork| (0..REGIONS).map(|number| region(fork, number, work)).sum::<u64>());
-        let each = || (0..REGIONS).map(|number| pool.run(|fork| region(fork, number, work))).sum::<u64>();
-        Ok(samples("speed", budget.rounds(|| speed_up(once, each) * 100.0)))
+        let round = || {
+            let (once, result) = Budget::seconds(|| pool.run(|fork| all(fork, work)));
+            assert_eq!(result, expected, "the sum of all loops, entering once");
+            let meter = UsageMeter::start();
+            let each = || (0..REGIONS).map(|number| pool.run(|fork| region(fork, number, work))).sum();
+            let (each, result): (_, u64) = Budget::seconds(each);
+            let cpu = meter.read().cpu;
+            assert_eq!(result, expected, "the sum of all loops, entering for each");
+            [once / each * 100.0, each * 1e6, cpu.as_secs_f64() / alone.as_secs_f64()]
+        };
+        Ok(by_name(["speed", "time", "cpu"], budget.rounds(round)))
     }
+}
+
+/// All loops, from one place.
+fn all<F: Fork>(fork: &mut F, work: Work) -> u64 {
+    (0..REGIONS).map(|number| region(fork, number, work)).sum()
 }
 
 /// A loop; the top is cut off its sum so that all regions can be added.

@@ -40,7 +40,7 @@ impl Workload for Ticks {
                 next += PERIOD;
                 thread::sleep(next.saturating_duration_since(Instant::now()));
                 let (started, spawned) = (started.clone(), Instant::now());
-                pool.spawn(Box::new(move || _ = started.send(spawned.elapsed())))?;
+                pool.spawn(move || _ = started.send(spawned.elapsed()))?;
             }
             let cpu = meter.read().cpu_percent();
             drop(started);
