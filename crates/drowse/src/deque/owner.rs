@@ -2,7 +2,10 @@
 
 #[cfg(any(drowse_loom, drowse_shuttle))]
 mod faults;
+#[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]
+mod tests;
 
+use super::pages::Pages;
 use super::price::Price;
 use super::split::Split;
 use super::{ASKED, Buffer, Shared};
@@ -26,6 +29,8 @@ pub struct Owner<T> {
     get_fences: fn() -> Option<LightFences>,
     /// What it pays for them.
     price: Price,
+    /// What it can give back of its buffers' memory.
+    pages: Pages,
 }
 
 /// An owner that has pushed just now. Whoever looks for sleepers next needs no more than a light
@@ -67,6 +72,7 @@ impl<T> Owner<T> {
             fences: RefCell::new(None),
             get_fences,
             price: Price::default(),
+            pages: Pages::default(),
         };
         owner.use_buffer(buffer);
         owner.set_limit(0);
@@ -129,12 +135,32 @@ impl<T> Owner<T> {
     }
 
     /// The owner is going to do nothing for a while: it gives its light fences back, so that nobody
-    /// executes a heavy one because of it. Its next push gets them again.
+    /// executes a heavy one because of it. Its next push gets them again. And it gives back most of
+    /// the memory that many items have taken up, if they are gone.
     pub fn rest(&self) {
         let mut fences = self.fences.borrow_mut();
         if fences.is_some() {
             omittable!("deque/rest-stays-light", self.leave_fast_path());
             self.price.give_back(fences.take());
+        }
+        if self.pages.are_worth_giving_back(self.buffer().capacity()) {
+            self.give_back_pages();
+        }
+    }
+
+    /// Gives the memory of all slots back, if they are empty. The owner is on the slow path: its
+    /// next push sets the limit that `pages` wants.
+    #[cold]
+    fn give_back_pages(&self) {
+        let bottom = self.bottom();
+        // ORDERING: acquire pairs with the release of each thief's compare-and-swap: those who have
+        // taken an item read its slot before it is lost.
+        let top = self.shared.public.top.load(Ordering::Acquire);
+        if faulty!("deque/rest-forgets-items", bottom <= top, true) {
+            // A slow thief may read a slot after this. Then its compare-and-swap fails: see "no
+            // epochs" in the module's notes.
+            self.buffer().give_back();
+            self.pages.given_back_at(bottom);
         }
     }
 
@@ -339,6 +365,7 @@ impl<T> Owner<T> {
         // ORDERING: acquire pairs with the release of a thief's compare-and-swap: it has read the
         // slot that we are about to use again.
         let top = self.shared.public.top.load(Ordering::Acquire);
+        self.pages.reached(bottom);
         let capacity = self.buffer().capacity() as i64;
         if bottom - top >= capacity {
             self.grow(top, bottom);
@@ -349,7 +376,7 @@ impl<T> Owner<T> {
     /// Sets how far pushes can take the fast path, as long as the thieves are at `top` or beyond.
     fn set_limit(&self, top: i64) {
         let capacity = self.buffer().capacity() as i64;
-        let limit = if self.is_light() { top + capacity } else { ASKED };
+        let limit = if self.is_light() { (top + capacity).min(self.pages.limit()) } else { ASKED };
         // ORDERING: relaxed; if this overwrites a thief's request, the thief asks again, or
         // publishes by force.
         self.shared.private.limit.store(limit, Ordering::Relaxed);
