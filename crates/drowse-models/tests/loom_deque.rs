@@ -209,6 +209,31 @@ fn a_deque_that_grows_loses_nothing() {
     });
 }
 
+/// An owner that rests gives back what its buffers hold, but not while there are items. A thief may
+/// be slow, and read what was given back: of the outgrown buffer, too, or when another item is
+/// there.
+#[test]
+fn an_owner_that_rests_gives_back_nothing_that_is_left() {
+    with_preemptions(2, || {
+        let items = Items::new(4);
+        let (owner, stealer) = deque::new(2);
+        items.push(&owner, 0);
+        items.push(&owner, 1);
+        let thief = thread::spawn({
+            let items = items.clone();
+            move || steal(&stealer, &items)
+        });
+        items.push(&owner, 2);
+        owner.rest();
+        let mut taken = [(); 3].map(|()| pop(&owner, &items)).to_vec();
+        owner.rest();
+        items.push(&owner, 3);
+        taken.push(pop(&owner, &items));
+        taken.push(thief.join().unwrap());
+        assert_all_taken(&items, taken);
+    });
+}
+
 #[test]
 fn two_thieves_and_the_owner() {
     with_preemptions(2, || {

@@ -26,6 +26,7 @@ mod cpu;
 mod cpu_time;
 mod fence;
 mod lifetime;
+mod memory;
 mod meter;
 pub mod mutant;
 mod padded;
@@ -40,8 +41,11 @@ pub use cores::{core_count, has_several_cores};
 pub use cpu::{CpuMask, ThreadId, current_cpu};
 pub use cpu_time::process_cpu_time;
 pub use fence::want_light_fences;
-pub use fence::{LightFences, Prepared, full_fence, full_fence_after_rmw, heavy_fence, heavy_fences_executed, light_fence};
+pub use fence::{
+    LightFences, Prepared, full_fence, full_fence_after_rmw, heavy_fence, heavy_fences_executed, light_fence,
+};
 pub use lifetime::Lifetime;
+pub use memory::give_back_pages;
 pub use meter::{Counter, Stopwatch};
 pub use padded::CachePadded;
 pub use queue::Queue;

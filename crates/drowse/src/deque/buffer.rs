@@ -1,6 +1,8 @@
 //! A ring of slots.
 
 use drowse_sync::atomic::AtomicPtr;
+use drowse_sync::give_back_pages;
+use std::iter;
 use std::ptr::{self, NonNull};
 
 /// A power of two of one-word slots, indexed by ever-growing numbers, modulo their count.
@@ -29,6 +31,16 @@ impl<T> Buffer<T> {
         while let Some(buffer) = next {
             // SAFETY: the caller's promise.
             next = unsafe { Box::from_raw(buffer.as_ptr()) }.outgrown;
+        }
+    }
+
+    /// Gives the memory of all slots back to the system, those of outgrown buffers too. What is
+    /// read of them before they are written again is null, or what was there.
+    pub(super) fn give_back(&self) {
+        // SAFETY: a buffer lives no longer than those that it has outgrown: `free` frees them all.
+        let older = |buffer: &&Self| buffer.outgrown.map(|older| unsafe { &*older.as_ptr() });
+        for buffer in iter::successors(Some(self), older) {
+            give_back_pages(&buffer.slots);
         }
     }
 

@@ -35,7 +35,12 @@
 //!   every time, with a full fence: `limit` and `split` send it there, so that the fast path need
 //!   not ask. On the slow path it notices when that changes.
 //! - **No epochs.** A buffer that was outgrown is kept until the deque is dropped. All of them
-//!   together are smaller than the current one, and a slow thief can never read freed memory.
+//!   together are smaller than the current one, and a slow thief can never read freed memory. An
+//!   owner that rests gives the *contents* of large buffers back to the system, if the deque is
+//!   empty; the addresses stay. A slow thief may then read null, or what was there, and it does not
+//!   matter: to take item `t` its compare-and-swap must find `top` at `t`. If `t` was below `top`
+//!   when the contents went, `top` has passed it, and never falls. If not, item `t` was pushed
+//!   later, and the thief, who saw it in front of the split, reads what was pushed.
 //!
 //! # Notes on memory ordering
 //!
@@ -60,6 +65,7 @@
 
 mod buffer;
 mod owner;
+mod pages;
 mod price;
 mod split;
 mod stealer;

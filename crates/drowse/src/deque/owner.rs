@@ -2,12 +2,16 @@
 
 #[cfg(any(drowse_loom, drowse_shuttle))]
 mod faults;
+mod rest;
+#[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]
+mod tests;
 
+use super::pages::Pages;
 use super::price::Price;
 use super::split::Split;
 use super::{ASKED, Buffer, Shared};
 use drowse_sync::atomic::{AtomicPtr, Ordering};
-use drowse_sync::{Arc, LightFences, faulty, full_fence, light_fence, look, mutant, omittable};
+use drowse_sync::{Arc, LightFences, faulty, full_fence, light_fence, look, mutant};
 use std::cell::{Cell, RefCell};
 use std::ptr::{self, NonNull};
 
@@ -28,6 +32,8 @@ pub struct Owner<T> {
     price: Price,
     /// Called after each push that left the fast path.
     after_slow_push: fn(),
+    /// What it can give back of its buffers' memory.
+    pages: Pages,
 }
 
 /// An owner that has pushed just now. Whoever looks for sleepers next needs no more than a light
@@ -70,6 +76,7 @@ impl<T> Owner<T> {
             get_fences,
             price: Price::default(),
             after_slow_push: || (),
+            pages: Pages::default(),
         };
         owner.use_buffer(buffer);
         owner.set_limit(0);
@@ -114,56 +121,6 @@ impl<T> Owner<T> {
             full_fence("deque/push-unfenced");
         }
         (self.after_slow_push)();
-    }
-
-    /// Begins to use light fences when the system is ready for them, and stops when it no longer
-    /// is.
-    fn change_fences(&self) {
-        let mut fences = self.fences.borrow_mut();
-        if fences.as_ref().is_some_and(LightFences::are_due_back) {
-            // First the slow path, then no light fences.
-            self.leave_fast_path();
-            self.price.give_back(fences.take());
-        } else if fences.is_none() && self.price.is_paid_after(1) {
-            *fences = (self.get_fences)();
-            if fences.is_some() {
-                self.set_light(true);
-                self.make_room(self.bottom());
-            }
-        }
-    }
-
-    /// Gets light fences, if there are any, as the first push would. For tests of what comes after.
-    #[cfg(any(test, drowse_loom, drowse_shuttle))]
-    pub fn warm_up(&self) {
-        self.change_fences();
-    }
-
-    /// The owner is going to do nothing for a while: it gives its light fences back, so that nobody
-    /// executes a heavy one because of it. Its next push gets them again.
-    pub fn rest(&self) {
-        let mut fences = self.fences.borrow_mut();
-        if fences.is_some() {
-            omittable!("deque/rest-stays-light", self.leave_fast_path());
-            self.price.give_back(fences.take());
-        }
-    }
-
-    /// Takes the slow path from now on.
-    fn leave_fast_path(&self) {
-        self.set_light(false);
-        omittable!("deque/rest-keeps-limit", self.make_room(self.bottom()));
-    }
-
-    /// Notes whether the owner has light fences. The caller sets the limit next.
-    fn set_light(&self, is_light: bool) {
-        // A thief that is publishing has acted on what was before: its claim ends.
-        self.shared.public.split.update(|split| split.with_light_owner(is_light));
-    }
-
-    fn is_light(&self) -> bool {
-        // ORDERING: relaxed; only the owner changes that.
-        self.shared.public.split.load(Ordering::Relaxed).owner_is_light()
     }
 
     /// Publishes half of the private items, if nothing is public. Cheaper than when a thief must do
@@ -350,6 +307,7 @@ impl<T> Owner<T> {
         // ORDERING: acquire pairs with the release of a thief's compare-and-swap: it has read the
         // slot that we are about to use again.
         let top = self.shared.public.top.load(Ordering::Acquire);
+        self.pages.reached(bottom);
         let capacity = self.buffer().capacity() as i64;
         if bottom - top >= capacity {
             self.grow(top, bottom);
@@ -360,7 +318,7 @@ impl<T> Owner<T> {
     /// Sets how far pushes can take the fast path, as long as the thieves are at `top` or beyond.
     fn set_limit(&self, top: i64) {
         let capacity = self.buffer().capacity() as i64;
-        let limit = if self.is_light() { top + capacity } else { ASKED };
+        let limit = if self.is_light() { (top + capacity).min(self.pages.limit()) } else { ASKED };
         // ORDERING: relaxed; if this overwrites a thief's request, the thief asks again, or
         // publishes by force.
         self.shared.private.limit.store(limit, Ordering::Relaxed);

@@ -7,23 +7,23 @@ use std::ptr::NonNull;
 use std::thread;
 
 /// Items that count how often they are taken.
-struct Items(Vec<AtomicU32>);
+pub(super) struct Items(Vec<AtomicU32>);
 
 impl Items {
-    fn new(count: usize) -> Self {
+    pub(super) fn new(count: usize) -> Self {
         Self((0..count).map(|_| AtomicU32::new(0)).collect())
     }
 
-    fn pointer(&self, index: usize) -> NonNull<AtomicU32> {
+    pub(super) fn pointer(&self, index: usize) -> NonNull<AtomicU32> {
         NonNull::from(&self.0[index])
     }
 
-    fn take(item: NonNull<AtomicU32>) {
+    pub(super) fn take(item: NonNull<AtomicU32>) {
         // SAFETY: a pointer from `pointer`; the items outlive the threads that take them.
         unsafe { item.as_ref() }.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn assert_each_taken_once(&self) {
+    pub(super) fn assert_each_taken_once(&self) {
         let wrong: Vec<_> = self
             .0
             .iter()
@@ -36,8 +36,13 @@ impl Items {
 }
 
 fn both_ways(test: impl Fn(Owner<AtomicU32>, Stealer<AtomicU32>)) {
+    both_ways_from(2, test);
+}
+
+/// With light fences and without, in a deque that starts at this capacity.
+pub(super) fn both_ways_from(capacity: usize, test: impl Fn(Owner<AtomicU32>, Stealer<AtomicU32>)) {
     for get in [LightFences::at_any_cost, || None] {
-        let (owner, stealer) = with_fences(2, get);
+        let (owner, stealer) = with_fences(capacity, get);
         owner.warm_up();
         test(owner, stealer);
     }
@@ -135,24 +140,31 @@ fn what_is_shared_can_be_taken_by_thief_or_owner() {
     assert_eq!((owner.pop(), stealer.steal()), (None, Steal::Empty));
 }
 
+/// Does what the owner does, with three thieves about, who go when it is done and nothing is left.
+pub(super) fn while_thieves_steal(stealer: &Stealer<AtomicU32>, owner: impl FnOnce()) {
+    let done = &AtomicBool::new(false);
+    thread::scope(|s| {
+        for by_force in [true, false, false] {
+            s.spawn(move || {
+                loop {
+                    match if by_force { stealer.steal_by_force() } else { stealer.steal() } {
+                        Steal::Success(item) => Items::take(item),
+                        Steal::Empty if done.load(Ordering::Acquire) => break,
+                        Steal::Empty | Steal::Retry | Steal::Private => std::hint::spin_loop(),
+                    }
+                }
+            });
+        }
+        owner();
+        done.store(true, Ordering::Release);
+    });
+}
+
 #[test]
 fn everything_is_taken_once_while_thieves_are_about() {
     both_ways(|owner, stealer| {
         let items = Items::new(200_000);
-        let done = AtomicBool::new(false);
-        thread::scope(|s| {
-            for by_force in [true, false, false] {
-                let (stealer, done) = (&stealer, &done);
-                s.spawn(move || {
-                    loop {
-                        match if by_force { stealer.steal_by_force() } else { stealer.steal() } {
-                            Steal::Success(item) => Items::take(item),
-                            Steal::Empty if done.load(Ordering::Acquire) => break,
-                            Steal::Empty | Steal::Retry | Steal::Private => std::hint::spin_loop(),
-                        }
-                    }
-                });
-            }
+        while_thieves_steal(&stealer, || {
             // Bursts of every length up to a hundred, of which the owner takes most back.
             let mut next = 0;
             for burst in (1..=100).cycle() {
@@ -177,7 +189,6 @@ fn everything_is_taken_once_while_thieves_are_about() {
             while let Some(item) = owner.pop() {
                 Items::take(item);
             }
-            done.store(true, Ordering::Release);
         });
         items.assert_each_taken_once();
     });

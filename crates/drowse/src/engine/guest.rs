@@ -65,7 +65,11 @@ impl Guest<'_> {
         }
         let clock = Stopwatch::start();
         let result = work(self.worker());
-        if tried { site.was_tried(clock.elapsed()) } else { site.was_not_tried(clock.elapsed()) }
+        if tried {
+            site.was_tried(clock.elapsed())
+        } else {
+            site.was_not_tried(clock.elapsed())
+        }
         result
     }
 

@@ -44,8 +44,7 @@ pub(crate) struct ThreadBuilderParts {
 impl<E> StartPlan<'_, E> {
     pub(super) fn start(self) -> Result<Arc<Registry>, E> {
         let prepared = LightFences::prepare();
-        let (owners, stealers): (Vec<_>, Vec<_>) =
-            (0..self.num_threads).map(|_| new_deque(prepared)).unzip();
+        let (owners, stealers): (Vec<_>, Vec<_>) = (0..self.num_threads).map(|_| new_deque(prepared)).unzip();
         let mut sleep = Sleep::new(self.num_threads, self.protocol, self.policy).with_steering(self.steering);
         if cfg!(drowse_shuttle) {
             // So that there is a crowd to be seen.

@@ -21,7 +21,8 @@ fn a_guest_works_on_its_own_thread_and_has_a_workers_index() {
         for threads in [1, 2, 8] {
             let pool = pool(threads);
             until_all_sleep(&pool);
-            let here = || (thread::current().id(), drowse::current_thread_index(), drowse::current_num_threads());
+            let here =
+                || (thread::current().id(), drowse::current_thread_index(), drowse::current_num_threads());
             let calls: [&dyn Fn() -> _; 3] =
                 [&|| pool.install(here), &|| pool.join(here, || ()).0, &|| pool.scope(|_| here())];
             for (number, call) in calls.into_iter().enumerate() {

@@ -11,6 +11,7 @@ mod broken_stderr;
 mod build_global;
 mod global_env;
 mod late_fences;
+mod memory;
 mod no_membarrier;
 mod no_threads;
 mod sleep_env;

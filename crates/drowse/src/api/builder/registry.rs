@@ -1,7 +1,9 @@
 //! How a pool is built as it was chosen.
 
 use super::ThreadPoolBuilder;
-use crate::api::env::{default_guests, default_num_threads, default_sleep_protocol, default_steering, log_start};
+use crate::api::env::{
+    default_guests, default_num_threads, default_sleep_protocol, default_steering, log_start,
+};
 use crate::api::error::{BuildErrorKind, ThreadPoolBuildError};
 use crate::api::spawner::{ThreadBuilder, ThreadSpawn, start_thread};
 use crate::api::{current_thread_index, max_num_threads};
