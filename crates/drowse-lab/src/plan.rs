@@ -1,8 +1,8 @@
 //! What to run: which cells, how often, how long.
 
-use crate::contender::{self, DrowseUnsteered, Pool};
+use crate::contender;
 use crate::runner::external;
-use crate::workload::{self, Spec};
+use crate::workload::{self, Spec, Variant};
 use std::time::Duration;
 
 /// One cell of the table.
@@ -183,7 +183,9 @@ impl Selection {
             let widths = if self.threads.is_empty() { widths(spec) } else { self.threads.clone() };
             for threads in widths {
                 let here = |contender: &&&str| {
-                    spec.places || !self.contenders.is_empty() || **contender != DrowseUnsteered::NAME
+                    let variant = Variant::of(contender);
+                    !self.contenders.is_empty()
+                        || variant.is_none_or(|variant| spec.variants.contains(&variant))
                 };
                 places.extend(contenders.iter().filter(here).map(|&contender| Place {
                     workload: spec.name.to_owned(),
@@ -199,6 +201,7 @@ impl Selection {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contender::{DrowseGuests, DrowseUnsteered, Pool};
     use drowse::SleepProtocol;
 
     fn only(workload: &str, contender: &str) -> Selection {
@@ -258,13 +261,15 @@ mod tests {
     }
 
     #[test]
-    fn what_the_system_does_by_itself_is_measured_where_that_matters() {
+    fn variants_are_measured_where_they_matter() {
         let plan = Plan::full(&Selection::default(), 2);
-        let unsteered: Vec<_> =
-            plan.places.iter().filter(|place| place.contender == DrowseUnsteered::NAME).collect();
-        assert!(unsteered.iter().any(|place| place.workload == "heavy_pair"));
-        assert!(unsteered.iter().all(|place| place.workload != "fib"));
-        assert_eq!(Plan::quick(&only("fib", DrowseUnsteered::NAME), 2).places.len(), 1, "asked for");
+        for (variant, workload) in [(DrowseUnsteered::NAME, "heavy_pair"), (DrowseGuests::NAME, "cold_entry")]
+        {
+            let places: Vec<_> = plan.places.iter().filter(|place| place.contender == variant).collect();
+            assert!(places.iter().any(|place| place.workload == workload), "{variant}");
+            assert!(places.iter().all(|place| place.workload != "fib"), "{variant}");
+            assert_eq!(Plan::quick(&only("fib", variant), 2).places.len(), 1, "asked for");
+        }
     }
 
     #[test]

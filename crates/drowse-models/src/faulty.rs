@@ -94,7 +94,7 @@ impl Protocol for FaultyRelay {
 
     /// Whoever is up, in a model, is none that would be through with it soon.
     fn owe(&self, word: u64, _workers: usize) -> Option<u64> {
-        self.0.owe(word, Heads::of(word).sleeping)
+        self.0.owe(word, Heads::of(word).inactive)
     }
 
     fn pay(&self, word: u64) -> u64 {

@@ -6,7 +6,7 @@ use drowse_models::{
     with_preemptions,
 };
 use drowse_sleep::{LatchWord, Sleep};
-use drowse_sync::{Arc, thread};
+use drowse_sync::{Arc, hint, thread};
 
 /// A pool of one worker. What lies in its seat is for whoever sits there.
 struct Pool {
@@ -98,7 +98,7 @@ fn a_guest_that_sleeps_is_woken_and_not_the_worker(make: MakeSleep) {
         let (pool, latch) = (Pool::new(make), Arc::new(LatchWord::new()));
         let worker = pool.start(Pool::work);
         while pool.sleep.sleeping() == 0 {
-            thread::yield_now();
+            hint::spin_loop();
         }
         let setter = thread::spawn({
             let (pool, latch) = (Arc::clone(&pool), Arc::clone(&latch));
@@ -117,7 +117,7 @@ fn what_one_guest_leaves(make: MakeSleep) {
         let pool = Pool::new(make);
         let worker = pool.start(Pool::work);
         while pool.sleep.sleeping() == 0 {
-            thread::yield_now();
+            hint::spin_loop();
         }
         let guest = pool.start(|pool| pool.visit(|| ()));
         pool.visit(|| ());

@@ -1,13 +1,13 @@
 //! Who keeps the door for guests.
 //!
 //! A guest's short piece of work is done before a worker that it woke could help; to wake one costs
-//! more than the work. So it would be better to [owe](crate::owed) the wakes. But a guest works, and
-//! cannot look after what it owes. Somebody else has to: where guests come and go, one worker that
-//! sleeps in its main loop *keeps the door*. It naps, for a millisecond at a time, and looks whether
-//! there is anything to do after each; as long as it does, what workers and guests post into a pool
-//! that slept wakes nobody. When no guest has come for a while it sleeps like the others. So does it
-//! cost nothing where nobody comes, and where guests come it costs less than they would by waking
-//! it.
+//! more than the work. So it would be better to [owe](crate::owed) the wakes. But a guest works,
+//! and cannot look after what it owes. Somebody else has to: where guests come and go, one worker
+//! that sleeps in its main loop *keeps the door*. It naps, for a millisecond at a time, and looks
+//! whether there is anything to do after each; as long as it does, what workers and guests post
+//! into a pool that slept wakes nobody. When no guest has come for a while it sleeps like the
+//! others. So does it cost nothing where nobody comes, and where guests come it costs less than
+//! they would by waking it.
 
 use crate::sentry::NAP;
 use crate::slots::{Guard, Parking};

@@ -140,8 +140,8 @@ pub struct SleepMetrics {
     pub fruitless: u64,
     /// Times that it was about to block and was kept from it: a wake-up without a system call.
     pub kept_awake: u64,
-    /// Times that it was made the [sentry](crate::Wake::Sentry) while it slept, or kept the door for
-    /// guests.
+    /// Times that it was made the [sentry](crate::Wake::Sentry) while it slept, or kept the door
+    /// for guests.
     pub sentries: u64,
     /// Times that a thread outside took its seat as a [guest](crate::Sleep::take_seat).
     pub guests: u64,

@@ -42,6 +42,11 @@ impl Sleep {
         }
     }
 
+    /// Whether somebody searches, at about this moment: a job that is posted now is begun at once.
+    pub fn somebody_searches(&self) -> bool {
+        self.protocol.heads(self.word.peek()).is_some_and(|heads| heads.searching() > 0)
+    }
+
     /// Whether somebody looks after what workers post, at about this moment.
     pub fn is_owed(&self) -> bool {
         self.protocol.is_owed(self.word.peek())

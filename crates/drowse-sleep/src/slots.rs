@@ -1,5 +1,7 @@
 //! The slots: one word per worker to park on, claimed by whoever wakes it.
 
+mod guests;
+
 use drowse_sync::atomic::Ordering;
 use drowse_sync::{WaitWord, faulty, mutant, omittable};
 use std::time::Duration;
@@ -136,16 +138,6 @@ impl Slots {
     pub(crate) fn new(workers: usize) -> Self {
         let slots = (0..workers).map(|_| WaitWord::new(AWAKE)).collect();
         Self { slots, bells: Box::new([]), can_be_held: false }
-    }
-
-    /// There will be guests.
-    pub(crate) fn let_guests_in(&mut self) {
-        self.bells = (0..self.count()).map(|_| WaitWord::new(QUIET)).collect();
-    }
-
-    /// Whether there will be guests.
-    pub(crate) fn are_for_guests(&self) -> bool {
-        !self.bells.is_empty()
     }
 
     /// The number of workers.
@@ -337,58 +329,6 @@ impl Slots {
     /// Waker: lets a worker look at its slot that it has made the sentry.
     pub(crate) fn wake(&self, worker: usize) {
         omittable!("slots/no-alarm", self.slots[worker].wake());
-    }
-}
-
-/// Seats, and guests that take them.
-impl Slots {
-    /// Guest: takes the seat of a worker that is asleep in its main loop. False if it is not.
-    #[must_use]
-    pub(crate) fn sit(&self, worker: usize) -> bool {
-        let slot = &self.slots[worker];
-        // ORDERING: acquire pairs with the release in `park`, and in `vacate`: what the worker, or
-        // the guest before us, has left here is ours. Relaxed for the look before it.
-        let acquire = mutant::weaken("slots/sit-relaxed", Ordering::Acquire);
-        slot.load(Ordering::Relaxed) == VACANT && slot.replace(VACANT, GUEST_AWAKE, acquire)
-    }
-
-    /// Guest, which is prepared as if it were to park: gives the seat back, and lets the worker
-    /// sleep. False if a waker was quicker: then the guest must [rise](Self::rise).
-    #[must_use]
-    pub(crate) fn vacate(&self, worker: usize) -> bool {
-        let slot = &self.slots[worker];
-        // ORDERING: release pairs with the acquire of the worker that wakes, or of the next guest.
-        // Belt and braces: the fence after the commitment has released all that the guest did.
-        faulty!("slots/vacate-overwrites", slot.replace(GUEST_PREPARED, VACANT, Ordering::Release), {
-            slot.store(VACANT, Ordering::Release);
-            true
-        })
-    }
-
-    /// Guest: gives the seat back to the worker, and wakes it.
-    pub(crate) fn rise(&self, worker: usize) {
-        let slot = &self.slots[worker];
-        // ORDERING: release pairs with the acquire of the worker in `park`.
-        slot.store(AWAKE, mutant::weaken("slots/rise-relaxed", Ordering::Release));
-        omittable!("slots/rise-alone", slot.wake());
-    }
-
-    /// Guest: blocks until it was claimed.
-    fn wait_for_bell(&self, worker: usize) {
-        let bell = &self.bells[worker];
-        // WAKE: whoever claims a guest that is parked rings, once. (So nobody rings later, for a
-        // sleep that is over.)
-        bell.wait_while(QUIET);
-        // ORDERING: relaxed; whoever rings next has seen the guest parked again.
-        bell.store(QUIET, Ordering::Relaxed);
-    }
-
-    fn ring(&self, worker: usize) {
-        let bell = &self.bells[worker];
-        // ORDERING: release pairs with the guest's acquire as it wakes: its next search sees the
-        // news.
-        bell.store(RUNG, mutant::weaken("slots/ring-relaxed", Ordering::Release));
-        omittable!("slots/no-ring", bell.wake());
     }
 }
 

@@ -98,6 +98,13 @@ drowse_with!(
     on(SleepProtocol::default()).steering(Steering::Never)
 );
 drowse_with!(
+    /// On the default protocol, with threads outside that work instead of waiting.
+    DrowseGuests,
+    "drowse-guests",
+    "drowse where a thread outside works in the place of a worker that sleeps",
+    on(SleepProtocol::default()).guests(true)
+);
+drowse_with!(
     /// On jec.
     DrowseJec,
     "drowse-jec",

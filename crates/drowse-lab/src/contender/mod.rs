@@ -17,7 +17,7 @@ pub use bare::Bare;
 pub use channel::Channel;
 pub use chili::Chili;
 pub use drowse::is_the_default_by_name;
-pub use drowse::{Drowse, DrowseCounters, DrowseJec, DrowseRelay, DrowseSleepy};
+pub use drowse::{Drowse, DrowseCounters, DrowseGuests, DrowseJec, DrowseRelay, DrowseSleepy};
 pub use drowse::{DrowseTraced, DrowseUnsteered};
 pub use forte::Forte;
 pub use rayon::{Rayon, RayonOnDrowse};
@@ -177,6 +177,7 @@ contenders![
     Bare,
     Drowse,
     DrowseUnsteered,
+    DrowseGuests,
     DrowseJec,
     DrowseCounters,
     DrowseRelay,

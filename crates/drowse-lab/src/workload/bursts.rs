@@ -1,7 +1,7 @@
 //! A simulation: bursts of tiny parallel loops with serial work between, then a rest.
 
 use super::parts::{size, sum, warm_up};
-use super::{MeasureSpec, Samples, Workload};
+use super::{MeasureSpec, Samples, Variant, Workload};
 use crate::contender::{Fork, Pool, Serial};
 use crate::measure::{Budget, UsageMeter, Work};
 use std::thread;
@@ -22,6 +22,7 @@ impl Workload for Bursts {
     const NAME: &'static str = "bursts";
     const ABOUT: &'static str = "ticks of 12 bursts of 36 jobs of 1 µs, 200 µs of serial work after each burst and 3 ms of rest after each tick; \
         the pool is entered for each burst, or once a tick";
+    const VARIANTS: &'static [Variant] = &[Variant::Guests];
     const MEASURES: &'static [MeasureSpec] = &[
         MeasureSpec::less("cpu", "CPU time a tick, entering for each burst", "ms"),
         MeasureSpec::less("tick", "length of a tick, entering for each burst", "ms"),

@@ -1,7 +1,7 @@
 //! The way into a pool that sleeps.
 
 use super::parts::{let_sleep, sum, warm_up};
-use super::{MeasureSpec, Samples, Workload, by_name};
+use super::{MeasureSpec, Samples, Variant, Workload, by_name};
 use crate::contender::{Pool, Reason, Serial};
 use crate::measure::{Budget, UsageMeter, Work};
 use std::time::Duration;
@@ -13,7 +13,7 @@ pub struct ColdEntry;
 impl Workload for ColdEntry {
     const NAME: &'static str = "cold_entry";
     const ABOUT: &'static str = "from outside, into a pool that sleeps: nothing, and loops over 1, 16 and 64 items of 0.3 µs; there and back";
-    const PLACES: bool = true;
+    const VARIANTS: &'static [Variant] = &[Variant::Unsteered, Variant::Guests];
     const MEASURES: &'static [MeasureSpec] = &[
         MeasureSpec::less("empty", "time to run nothing", "us"),
         MeasureSpec::less("one", "time of one item", "us"),

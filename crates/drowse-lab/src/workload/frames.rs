@@ -1,7 +1,7 @@
 //! A game: a little work sixty times a second, and nothing between.
 
 use super::parts::{size, sum, warm_up};
-use super::{MeasureSpec, Samples, Workload};
+use super::{MeasureSpec, Samples, Variant, Workload};
 use crate::contender::{Pool, Serial};
 use crate::measure::{Budget, UsageMeter, Work};
 use std::thread;
@@ -20,7 +20,7 @@ const ITEMS: usize = 64;
 impl Workload for Frames {
     const NAME: &'static str = "frames";
     const ABOUT: &'static str = "60 times a second a parallel loop of 1 ms of work: CPU time spent, over that of the work alone, and how long a loop takes";
-    const PLACES: bool = true;
+    const VARIANTS: &'static [Variant] = &[Variant::Unsteered];
     const MEASURES: &'static [MeasureSpec] = &[
         MeasureSpec::less("cpu", "CPU time over that of the work alone", "x"),
         MeasureSpec::less("time", "time of a loop", "ms"),

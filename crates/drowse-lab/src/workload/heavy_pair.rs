@@ -1,7 +1,7 @@
 //! Two long halves that fork no further: a join that must be parallel at once.
 
 use super::parts::{size, speed_up, warm_up};
-use super::{MeasureSpec, Samples, Workload};
+use super::{MeasureSpec, Samples, Variant, Workload};
 use crate::contender::{Fork, Pool, Serial};
 use crate::measure::{Budget, Work};
 
@@ -13,7 +13,7 @@ impl Workload for HeavyPair {
     const NAME: &'static str = "heavy_pair";
     const ABOUT: &'static str =
         "one join of two halves of 5 ms, which fork no further: how much faster than one after the other";
-    const PLACES: bool = true;
+    const VARIANTS: &'static [Variant] = &[Variant::Unsteered];
     const MEASURES: &'static [MeasureSpec] = &[
         MeasureSpec::more("outside", "speed-up over plain calls, entering the pool included", "x"),
         MeasureSpec::more("inside", "speed-up over plain calls, of the join alone", "x"),

@@ -1,7 +1,7 @@
 //! From a fork to its other half's start on another thread.
 
 use super::parts::{let_sleep, warm_up};
-use super::{MeasureSpec, Samples, Workload};
+use super::{MeasureSpec, Samples, Variant, Workload};
 use crate::contender::{Fork, Pool, Reason};
 use crate::host::current_cpu;
 use crate::measure::{Budget, Work};
@@ -20,7 +20,7 @@ impl Workload for InsideWake {
     const NAME: &'static str = "inside_wake";
     const ABOUT: &'static str =
         "one thread forks while the others sleep: until another has started the other half, 1 ms at most";
-    const PLACES: bool = true;
+    const VARIANTS: &'static [Variant] = &[Variant::Unsteered];
     const MEASURES: &'static [MeasureSpec] = &[
         MeasureSpec::less("start", "time from the fork to the other half's start (1 ms if later)", "us"),
         MeasureSpec::more("elsewhere", "forks whose other half began on another processor in that time", "%"),

@@ -60,7 +60,7 @@ pub use ticks::Ticks;
 pub use tree_sum::{TreeSum, TreeSumLarge, TreeSumLargeChildrenFirst};
 pub use two_submitters::TwoSubmitters;
 
-use crate::contender::{Pool, Reason};
+use crate::contender::{DrowseGuests, DrowseUnsteered, Pool, Reason};
 use crate::measure::Budget;
 use crate::schema::Measure;
 use std::collections::BTreeMap;
@@ -114,9 +114,8 @@ pub trait Workload {
     const MEASURES: &'static [MeasureSpec];
     /// The widths of pool for which a comparison runs it, besides the number of processors.
     const WIDTHS: &'static [usize] = &[];
-    /// Whether it is about where woken threads begin: then it is also run with drowse's hand taken
-    /// off that.
-    const PLACES: bool = false;
+    /// Which variants of drowse it says something of: a comparison runs it with those too.
+    const VARIANTS: &'static [Variant] = &[];
 
     /// Whether this contender can do it at all, which is known without a pool. Most workloads fork.
     ///
@@ -139,6 +138,31 @@ pub trait Workload {
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String>;
 }
 
+/// drowse, as few would use it, or where few would.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Variant {
+    /// Its hand is taken off where woken threads begin.
+    Unsteered,
+    /// Threads outside work instead of waiting.
+    Guests,
+}
+
+impl Variant {
+    const ALL: [Self; 2] = [Self::Unsteered, Self::Guests];
+
+    /// The variant that this contender is, if it is one.
+    pub fn of(contender: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|variant| variant.contender() == contender)
+    }
+
+    fn contender(self) -> &'static str {
+        match self {
+            Self::Unsteered => DrowseUnsteered::NAME,
+            Self::Guests => DrowseGuests::NAME,
+        }
+    }
+}
+
 /// What one does with a workload once it is known which.
 pub trait Visitor {
     /// What comes of it.
@@ -159,8 +183,8 @@ pub struct Spec {
     pub measures: &'static [MeasureSpec],
     /// See [`Workload::WIDTHS`].
     pub widths: &'static [usize],
-    /// See [`Workload::PLACES`].
-    pub places: bool,
+    /// See [`Workload::VARIANTS`].
+    pub variants: &'static [Variant],
 }
 
 /// Names each workload once. A new one is one word here.
@@ -172,7 +196,7 @@ macro_rules! workloads {
             about: <$workload as Workload>::ABOUT,
             measures: <$workload as Workload>::MEASURES,
             widths: <$workload as Workload>::WIDTHS,
-            places: <$workload as Workload>::PLACES,
+            variants: <$workload as Workload>::VARIANTS,
         }),+];
 
         /// Calls the visitor with the workload of this name.

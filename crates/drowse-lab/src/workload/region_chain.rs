@@ -1,7 +1,7 @@
 //! Many short parallel regions in a row, each entered from outside.
 
 use super::parts::{size, sum, warm_up};
-use super::{MeasureSpec, Samples, Workload, by_name};
+use super::{MeasureSpec, Samples, Variant, Workload, by_name};
 use crate::contender::{Fork, Pool, Serial};
 use crate::measure::{Budget, UsageMeter, Work};
 
@@ -21,7 +21,7 @@ impl Workload for RegionChain {
     const NAME: &'static str = "region_chain";
     const ABOUT: &'static str = "150 parallel loops of 20 µs of work, each entered from outside: how fast, beside entering once for all of them, \
         and what it costs";
-    const PLACES: bool = true;
+    const VARIANTS: &'static [Variant] = &[Variant::Unsteered, Variant::Guests];
     const MEASURES: &'static [MeasureSpec] = &[
         MeasureSpec::more("speed", "speed, beside one entry round all", "%"),
         MeasureSpec::less("time", "time of all loops, each entered", "us"),

@@ -1,7 +1,7 @@
 //! A tree that leans: most of the work is on one side of every fork.
 
 use super::parts::{size, speed_up, warm_up};
-use super::{MeasureSpec, Samples, Workload};
+use super::{MeasureSpec, Samples, Variant, Workload};
 use crate::contender::{Fork, Pool, Serial};
 use crate::measure::{Budget, Work};
 
@@ -13,7 +13,7 @@ pub struct Skewed;
 impl Workload for Skewed {
     const NAME: &'static str = "skewed";
     const ABOUT: &'static str = "10 ms of work on a tree that puts an eighth to the left of each fork: 100 leaves of 100 µs, or 10,000 of 1 µs";
-    const PLACES: bool = true;
+    const VARIANTS: &'static [Variant] = &[Variant::Unsteered];
     const MEASURES: &'static [MeasureSpec] = &[
         MeasureSpec::more("coarse", "speed-up over plain calls, leaves of 100 µs", "x"),
         MeasureSpec::more("fine", "speed-up over plain calls, leaves of 1 µs", "x"),

@@ -1,7 +1,7 @@
 //! A server: several threads that each send small jobs to one pool, and wait for them.
 
 use super::parts::{size, warm_up};
-use super::{MeasureSpec, Samples, Workload};
+use super::{MeasureSpec, Samples, Variant, Workload};
 use crate::contender::{Fork, Pool, Reason};
 use crate::measure::{Budget, UsageMeter, Work};
 use std::thread;
@@ -19,6 +19,7 @@ impl Workload for Submitters {
     const NAME: &'static str = "submitters";
     const ABOUT: &'static str = "8 threads outside that each enter the pool for two halves of 5 µs, again and again: how many a second, \
         and how long one takes";
+    const VARIANTS: &'static [Variant] = &[Variant::Guests];
     const MEASURES: &'static [MeasureSpec] = &[
         MeasureSpec::more("rate", "calls a second", "k/s"),
         MeasureSpec::less("p99", "time of a call, 99 of 100 are shorter", "us"),

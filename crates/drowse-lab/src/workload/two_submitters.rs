@@ -1,7 +1,7 @@
 //! Whether a little work gets its turn in a pool that has a lot.
 
 use super::parts::{size, sum, warm_up};
-use super::{MeasureSpec, Samples, Workload, by_name};
+use super::{MeasureSpec, Samples, Variant, Workload, by_name};
 use crate::contender::{Pool, Reason, Serial};
 use crate::host::cpus;
 use crate::measure::{Budget, Work};
@@ -34,6 +34,7 @@ impl Workload for TwoSubmitters {
     const ABOUT: &'static str = "how long small calls from outside take in a pool that is busy: a loop of 10 µs, when a sixth is done of another thread's \
         fold of 0.3 s on all processors, in leaves of 1 ms; and jobs of 5 µs, 1 ms apart, beside 7 threads that each enter with 2 ms of work in leaves of \
         100 µs, again and again";
+    const VARIANTS: &'static [Variant] = &[Variant::Guests];
     const MEASURES: &'static [MeasureSpec] = &[
         MeasureSpec::less("wait", "time of the loop beside the long fold", "ms"),
         MeasureSpec::less("light_p50", "time of a job beside 7 threads, half are shorter", "ms"),

@@ -72,11 +72,10 @@ impl Protocol for Relay {
         Self::wake(word, posted)
     }
 
-    /// Only where nobody is up: whoever works, or searches, is soon through with a short job, or
-    /// has more to do than that.
+    /// Only where nobody works: whoever does may have more to do than fits on one worker.
     fn owe(&self, word: u64, workers: usize) -> Option<u64> {
         let heads = Heads::of(word);
-        (heads.sleeping == workers && heads.inactive == workers && word & OWED == 0).then_some(word | OWED)
+        (heads.sleeping > 0 && heads.inactive == workers && word & OWED == 0).then_some(word | OWED)
     }
 
     fn pay(&self, word: u64) -> u64 {
@@ -129,8 +128,9 @@ mod tests {
 
     #[test]
     fn what_workers_post_is_owed_and_what_comes_from_outside_is_not() {
-        assert_eq!(Relay.owe(word(7, 1), 8), None, "one searches");
         assert_eq!(Relay.owe(word(7, 0), 8), None, "one works");
+        assert_eq!(Relay.owe(word(0, 8), 8), None, "nobody could be woken");
+        assert!(Relay.owe(word(7, 1), 8).is_some());
         let owed = Relay.owe(word(8, 0), 8).unwrap();
         assert_eq!(Relay.owe(owed, 8), None, "one is enough");
         let (posted, wake) = Relay.post(owed, &POSTED);

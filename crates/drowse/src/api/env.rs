@@ -86,7 +86,8 @@ pub(super) fn default_guests() -> bool {
     *ANSWER.get_or_init(|| read("DROWSE_GUESTS", guests_from))
 }
 
-/// Whether to let guests in, for this value of the variable, and what there is to complain about it.
+/// Whether to let guests in, for this value of the variable, and what there is to complain about
+/// it.
 fn guests_from(value: Option<&str>) -> (bool, Option<String>) {
     match value.map(str::trim) {
         None | Some("" | "0") => (false, None),

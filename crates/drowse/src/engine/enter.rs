@@ -5,7 +5,7 @@ use super::worker::WorkerThread;
 use crate::job::{JobRef, StackJob};
 use crate::latch::{CrossLatch, LatchRef, LockLatch};
 use crate::unwind;
-use drowse_sync::{Arc, Counter, Stopwatch, omittable};
+use drowse_sync::{Arc, Counter, Stopwatch, hint, omittable};
 use std::time::Duration;
 
 impl Registry {
@@ -59,10 +59,14 @@ impl Registry {
         // What a handler does before we wait may take long.
         let may_owe = self.handlers.release_thread.is_none();
         let owes = may_owe && site.seems_short() && self.sleep.owe();
+        let begins_at_once = owes && self.sleep.somebody_searches();
         // SAFETY: the caller's promise.
         unsafe { self.inject(job) };
         self.wait_outside(|| {
             if owes {
+                if let Some(usual) = site.usual().filter(|_| begins_at_once) {
+                    spin_until(|| latch.is_set(), usual * 2);
+                }
                 latch.wait_for(GRACE);
                 // WAKE: those whom the job's forks have not woken, if there is anything left.
                 omittable!("engine/never-pays", self.sleep.pay(|| self.work_visible()));
@@ -96,6 +100,20 @@ impl Registry {
 /// How long a thread outside waits for its job before it pays for the wakes that it owes. Longer
 /// than it takes a single worker to do what is not worth waking another one for.
 const GRACE: Duration = Duration::from_micros(50);
+
+/// Waits for something that comes so soon that to sleep would take longer; but no longer than this.
+fn spin_until(is_over: impl Fn() -> bool, time: Duration) {
+    if cfg!(any(drowse_loom, drowse_shuttle)) {
+        return; // They know no time.
+    }
+    let clock = Stopwatch::start();
+    while !is_over() && clock.elapsed() < time {
+        (0..SPINS).for_each(|_| hint::spin_loop());
+    }
+}
+
+/// Between two looks at the clock.
+const SPINS: u32 = 8;
 
 /// What a thread that waits for a job knows of it.
 #[derive(Debug, Default)]

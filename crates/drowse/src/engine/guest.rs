@@ -43,8 +43,8 @@ impl Registry {
         Some(Guest { registry: self, seat, before, fences_before })
     }
 
-    /// Runs jobs on this thread, which is not a worker and waits for something, until that `is_over`
-    /// or there are no more. Does nothing if there is no seat for it.
+    /// Runs jobs on this thread, which is not a worker and waits for something, until that
+    /// `is_over` or there are no more. Does nothing if there is no seat for it.
     pub(crate) fn help_until(&self, is_over: impl Fn() -> bool) {
         if is_over() {
             return;

@@ -30,6 +30,8 @@ pub(super) struct Site {
     wait: Counter,
     /// How often to wait the next time.
     penalty: Counter,
+    /// Nanoseconds that its work takes on one worker, about; 0 if that is not known.
+    usual: Counter,
 }
 
 impl Sites {
@@ -53,6 +55,9 @@ impl Site {
 
     /// Its work was taken to be short, and has taken so long, on one worker.
     pub(super) fn was_tried(&self, took: Duration) {
+        let (usual, took_nanos) = (self.usual.get(), u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
+        // A mean of the last few.
+        self.usual.set_mine(if usual == 0 { took_nanos } else { usual - usual / 4 + took_nanos / 4 });
         if took <= SHORT {
             self.penalty.set_mine(self.penalty.get() / 2);
         } else {
@@ -60,6 +65,11 @@ impl Site {
             self.penalty.set_mine(penalty);
             self.wait.set_mine(penalty);
         }
+    }
+
+    /// How long its work takes on one worker, if that is known, and short.
+    pub(super) fn usual(&self) -> Option<Duration> {
+        Some(Duration::from_nanos(self.usual.get())).filter(|usual| !usual.is_zero() && *usual <= SHORT)
     }
 
     /// Its work was not taken to be short, and has taken so long, on all workers.
