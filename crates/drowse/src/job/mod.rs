@@ -6,7 +6,7 @@
 //! | | lives | run | for |
 //! |---|---|---|---|
 //! | [`StackJob`] | in the frame of the caller, who waits | once | `join`, `install`, `broadcast` |
-//! | [`HeapJob`] | in a box that frees itself | once | `spawn`, `Scope::spawn`, `spawn_broadcast` |
+//! | [`HeapJob`] | in a box, if it has a size | once | `spawn`, `Scope::spawn`, `spawn_broadcast` |
 //! | [`JobFifo`] | with its worker or scope | once for each job put in | `spawn_fifo` |
 
 mod fifo;
@@ -28,7 +28,7 @@ pub(crate) struct JobHeader {
 
 impl JobHeader {
     #[inline(always)]
-    pub(crate) fn new(execute: unsafe fn(NonNull<JobHeader>)) -> Self {
+    pub(crate) const fn new(execute: unsafe fn(NonNull<JobHeader>)) -> Self {
         Self { execute }
     }
 }
