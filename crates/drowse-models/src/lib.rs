@@ -21,6 +21,7 @@
 //! | `loom_two_sleepers` | one of two workers that fall asleep at once runs the job |
 //! | `loom_sentry` | who relied on a sentry that was not to be had is not forgotten |
 //! | `loom_last_look` | a worker whose last look found something leaves its slot |
+//! | `loom_stock` | a scope ends when all its jobs have ended, though workers hold counts of it |
 //! | `loom_engine` | the real engine wakes a worker, brings results and panics, and ends |
 //!
 //! The models of sleep are made for each protocol: [`for_each_protocol`]. They also show that

@@ -9,6 +9,7 @@
 //! | `search` | where a worker looks for jobs |
 //! | `steal` | how it gets at the jobs of others |
 //! | `wait` | what a worker does until a latch is set |
+//! | `stock` | counts that a worker holds, so that the shared ones are left alone |
 //! | `inject` | jobs from outside |
 //! | `enter` | how a closure gets to run on a worker |
 
@@ -19,10 +20,14 @@ mod rng;
 mod search;
 mod start;
 mod steal;
+mod stock;
 mod terminate;
 mod wait;
 mod worker;
 
 pub(crate) use registry::{Handlers, Registry};
 pub(crate) use start::{StartPlan, ThreadBuilderParts, run_worker};
+pub(crate) use stock::SharedCount;
+#[cfg(any(drowse_loom, drowse_shuttle))]
+pub(crate) use stock::Stock;
 pub(crate) use worker::WorkerThread;

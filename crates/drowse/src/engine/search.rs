@@ -64,6 +64,7 @@ impl WorkerThread {
             // SAFETY: taken from a queue just now.
             unsafe { self.execute(job) };
         }
+        self.settle();
     }
 }
 

@@ -29,6 +29,7 @@ impl WorkerThread {
                     None => self.look_elsewhere(latch),
                 }
             }
+            self.settle();
         });
     }
 
@@ -94,6 +95,7 @@ impl WorkerThread {
         let Some(job) = job else { return false };
         // SAFETY: our callers have taken it from a queue just now.
         unsafe { self.execute(job) };
+        self.settle();
         true
     }
 }
@@ -105,6 +107,7 @@ impl Host for WorkerThread {
     }
 
     fn before_sleep(&self) {
+        debug_assert!(self.has_settled(), "whoever sleeps holds nothing that others wait for");
         self.count_heavy_fences();
         self.deque.rest();
         self.registry.release_thread();

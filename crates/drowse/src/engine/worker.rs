@@ -4,6 +4,7 @@ use super::registry::Registry;
 use super::rng::Rng;
 use super::start::ThreadBuilderParts;
 use super::steal::Unanswered;
+use super::stock::Stocks;
 use crate::deque::{Owner, Pushed};
 use crate::job::{JobHeader, JobRef};
 use crate::metrics::WorkMeter;
@@ -22,11 +23,15 @@ drowse_sync::thread_local! {
     static IN_HANDLER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A worker, as its own thread sees it.
+/// A worker, as its own thread sees it. The deque comes first: so a `join` needs one register for
+/// both of them, and saves one less.
+#[repr(C)]
 #[derive(Debug)]
 pub(crate) struct WorkerThread {
     pub(super) deque: Owner<JobHeader>,
     index: usize,
+    /// Before the registry, which must be there when they are dropped.
+    pub(super) stocks: Stocks,
     pub(super) registry: Arc<Registry>,
     pub(super) rng: Rng,
     /// Jobs from deques that it has run since it last looked into the injector.
@@ -40,10 +45,11 @@ pub(crate) struct WorkerThread {
 }
 
 impl WorkerThread {
-    pub(super) fn new(parts: ThreadBuilderParts) -> Self {
+    pub(super) fn new(parts: ThreadBuilderParts, is_adopted: bool) -> Self {
         Self {
             deque: parts.deque,
             index: parts.index,
+            stocks: Stocks::new(is_adopted),
             registry: parts.registry,
             rng: Rng::new(random_seed()),
             deque_streak: Cell::new(0),

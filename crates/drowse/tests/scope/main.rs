@@ -9,3 +9,4 @@ mod drops;
 mod order;
 mod place;
 mod spawn_all;
+mod stocks;
