@@ -123,3 +123,33 @@ impl Stock {
         self.0.settle();
     }
 }
+
+/// Room for the small jobs of one worker.
+#[derive(Debug)]
+pub struct Slabs(crate::job::Slabs);
+
+/// Room for one job, on its way from the worker that has made it to the one that has run it.
+#[derive(Debug)]
+pub struct Slot(std::ptr::NonNull<u8>);
+
+// SAFETY: a slot is handed over as a whole.
+unsafe impl Send for Slot {}
+
+impl Slabs {
+    /// None yet.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        Self(crate::job::Slabs::new())
+    }
+
+    /// A slot.
+    pub fn alloc(&self) -> Slot {
+        Slot(self.0.alloc())
+    }
+
+    /// Frees a slot, of this worker or another.
+    pub fn free(&self, slot: Slot) {
+        // SAFETY: a slot comes from `alloc`, and is gone now.
+        unsafe { self.0.free(slot.0) };
+    }
+}

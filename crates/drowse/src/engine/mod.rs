@@ -28,6 +28,5 @@ mod worker;
 pub(crate) use registry::{Handlers, Registry};
 pub(crate) use start::{StartPlan, ThreadBuilderParts, run_worker};
 pub(crate) use stock::SharedCount;
-#[cfg(any(drowse_loom, drowse_shuttle))]
 pub(crate) use stock::Stock;
 pub(crate) use worker::WorkerThread;

@@ -143,6 +143,12 @@ impl<C: SharedCount> Stock<C> {
         }
     }
 
+    /// How many there are.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.count.get()
+    }
+
     /// Takes out all that there are of `of`.
     #[must_use]
     pub(crate) fn take_all(&self, of: &C) -> usize {

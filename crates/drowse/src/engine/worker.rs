@@ -6,7 +6,7 @@ use super::start::ThreadBuilderParts;
 use super::steal::Unanswered;
 use super::stock::Stocks;
 use crate::deque::{Owner, Pushed};
-use crate::job::{JobHeader, JobRef};
+use crate::job::{JobHeader, JobRef, Slabs};
 use crate::metrics::WorkMeter;
 use drowse_sleep::PostedTo;
 use drowse_sync::{Arc, heavy_fences_executed, omittable, random_seed};
@@ -32,6 +32,8 @@ pub(crate) struct WorkerThread {
     index: usize,
     /// Before the registry, which must be there when they are dropped.
     pub(super) stocks: Stocks,
+    /// Room for the jobs that it spawns.
+    slabs: Slabs,
     pub(super) registry: Arc<Registry>,
     pub(super) rng: Rng,
     /// Jobs from deques that it has run since it last looked into the injector.
@@ -50,6 +52,7 @@ impl WorkerThread {
             deque: parts.deque,
             index: parts.index,
             stocks: Stocks::new(is_adopted),
+            slabs: Slabs::new(),
             registry: parts.registry,
             rng: Rng::new(random_seed()),
             deque_streak: Cell::new(0),
@@ -172,6 +175,12 @@ impl WorkerThread {
         // SAFETY: the fifo is in the registry, which every worker that may execute the reference
         // holds.
         unsafe { self.push(fifo.push(job)) }
+    }
+
+    /// Room for the jobs that it spawns.
+    #[inline]
+    pub(crate) fn slabs(&self) -> &Slabs {
+        &self.slabs
     }
 
     /// Takes back a job that was pushed, if it is still the newest in the deque.

@@ -1,12 +1,14 @@
 //! The job that lives in no stack frame.
 
-use super::{JobHeader, JobRef};
+use super::{JobHeader, JobRef, Slabs};
+use crate::engine::WorkerThread;
 use crate::unwind;
 use std::mem;
 use std::ptr::NonNull;
 
-/// A closure in a box that is freed when it runs. The closure must not panic: it catches what the
-/// user's code does and knows where to send it.
+/// A closure in a box that is freed when it runs, or in a slot of a worker's [slabs](Slabs) if it
+/// is small. The closure must not panic: it catches what the user's code does and knows where to
+/// send it.
 ///
 /// A closure that captures nothing, or nothing but values without a size, needs no box: there is
 /// nothing to keep in it but the header, which is the same for each job of its type.
@@ -20,7 +22,7 @@ impl<F: FnOnce() + Send> HeapJob<F> {
     /// What references to jobs without a box point to.
     const UNBOXED: &'static JobHeader = &JobHeader::new(Self::execute_unboxed);
 
-    /// Boxes `func`, if it has a size, and returns the one reference to it.
+    /// Finds a place for `func`, and returns the one reference to it.
     ///
     /// # Safety
     ///
@@ -31,6 +33,14 @@ impl<F: FnOnce() + Send> HeapJob<F> {
             mem::forget(func);
             // SAFETY: a static stays put; `F` is `Send`; its function gets by with the header.
             return unsafe { JobRef::new(NonNull::from(Self::UNBOXED)) };
+        }
+        if let Some(slot) = Self::slot() {
+            // SAFETY: the slot is new, has room, and stays put until `execute_in_slab` frees it;
+            // `F` is `Send`; the header comes first.
+            return unsafe {
+                slot.write(Self { header: JobHeader::new(Self::execute_in_slab), func });
+                JobRef::new(slot.cast())
+            };
         }
         let job = Box::new(Self { header: JobHeader::new(Self::execute), func });
         // SAFETY: the box stays put until `execute` takes it back; `F` is `Send`; the header comes
@@ -44,6 +54,29 @@ impl<F: FnOnce() + Send> HeapJob<F> {
     unsafe fn execute(header: NonNull<JobHeader>) {
         // SAFETY: this is the box that `new_ref` leaked, and the only time that it is taken back.
         let this = unsafe { Box::from_raw(header.cast::<Self>().as_ptr()) };
+        unwind::or_abort(this.func);
+    }
+
+    /// A slot for it, if it is small, and this thread has slots: it is a worker.
+    #[inline]
+    fn slot() -> Option<NonNull<Self>> {
+        if !Slabs::have_room_for::<Self>() {
+            return None;
+        }
+        WorkerThread::with_current(|worker| worker.map(|worker| worker.slabs().alloc().cast()))
+    }
+
+    /// # Safety
+    ///
+    /// `header` must come from `new_ref`, once.
+    unsafe fn execute_in_slab(header: NonNull<JobHeader>) {
+        // SAFETY: `new_ref` wrote it there, and this is the only time that it is read.
+        let this = unsafe { header.cast::<Self>().read() };
+        WorkerThread::with_current(|worker| {
+            let worker = worker.expect("jobs are run by workers");
+            // SAFETY: the slot that `new_ref` got, freed once. Nothing is left in it.
+            unsafe { worker.slabs().free(header.cast()) };
+        });
         unwind::or_abort(this.func);
     }
 

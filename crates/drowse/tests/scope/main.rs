@@ -5,6 +5,7 @@ mod common;
 
 mod basics;
 mod broadcast;
+mod captures;
 mod drops;
 mod order;
 mod place;
