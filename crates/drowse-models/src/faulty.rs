@@ -97,7 +97,7 @@ impl Protocol for FaultyRelay {
         self.0.owe(word, Heads::of(word).inactive)
     }
 
-    fn pay(&self, word: u64) -> u64 {
+    fn pay(&self, word: u64) -> (u64, bool) {
         self.0.pay(word)
     }
 

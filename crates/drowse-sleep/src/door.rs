@@ -11,7 +11,6 @@
 
 use crate::sentry::NAP;
 use crate::slots::{Guard, Parking};
-use crate::word::Event;
 use crate::{Host, Idle, Sleep};
 use drowse_sync::omittable;
 
@@ -73,8 +72,7 @@ impl Sleep {
                 self.guests_when_closed.set_mine(guests);
                 // WAKE: posts that relied on us come before this change of the word, and we see
                 // their jobs. Those that come after wake somebody.
-                let pay = || self.word.change(Event::Pay, |word| (self.protocol.pay(word), ()));
-                omittable!("door/still-owes", pay());
+                omittable!("door/still-owes", _ = self.stop_owing());
             }
             if host.work_visible() {
                 return self.get_up(worker);

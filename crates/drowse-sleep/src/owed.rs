@@ -32,14 +32,21 @@ impl Sleep {
     }
 
     /// Looks after what workers have posted since [`owe`](Self::owe) said yes. `work_visible` tells
-    /// whether there is a job, in any queue.
-    pub fn pay(&self, work_visible: impl Fn() -> bool) {
-        // ORDERING: acquires what those have posted who relied on us; see the top of this file.
-        self.word.change(Event::Pay, |word| (self.protocol.pay(word), ()));
-        // WAKE: what was posted before that woke nobody. What comes after does so itself.
+    /// whether there is a job, in any queue. Returns whether there were posts that relied on us.
+    pub fn pay(&self, work_visible: impl Fn() -> bool) -> bool {
+        let relied = self.stop_owing();
+        // WAKE: what was posted before that woke nobody. What comes after does so itself. (Whoever
+        // has ended it in our place has left the look to us.)
         if look!("owed/pays-blindly", work_visible()) {
             self.wake_in_place_of_posts(Reason::Job, Waker::MayStop);
         }
+        relied
+    }
+
+    /// From here on posts wake whom they need. Whether there were any that did not.
+    pub(crate) fn stop_owing(&self) -> bool {
+        // ORDERING: acquires what those have posted who relied on us; see the top of this file.
+        self.word.change(Event::Pay, |word| self.protocol.pay(word))
     }
 
     /// Whether somebody searches, at about this moment: a job that is posted now is begun at once.
@@ -55,6 +62,6 @@ impl Sleep {
     /// Lets what workers post wake whom it needs from now on, whoever may owe that. What was posted
     /// before is left to them: they look after it all the same.
     pub fn no_longer_owed(&self) {
-        self.word.change(Event::Pay, |word| (self.protocol.pay(word), ()));
+        self.stop_owing();
     }
 }

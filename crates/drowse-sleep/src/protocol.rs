@@ -114,9 +114,9 @@ pub trait Protocol: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Nobody looks after the posts of workers any more.
-    fn pay(&self, word: u64) -> u64 {
-        word
+    /// Nobody looks after the posts of workers any more. Whether there were any that relied on it.
+    fn pay(&self, word: u64) -> (u64, bool) {
+        (word, false)
     }
 
     /// Whether somebody looks after the posts of workers.

@@ -1,6 +1,7 @@
 //! The parts that drowse's models examine. Not there in a normal build.
 
-use crate::latch::Latch;
+use crate::engine::{self, SharedCount};
+use crate::latch::{CountLatch, Latch};
 
 /// The deque.
 pub mod deque {
@@ -56,5 +57,99 @@ impl LockLatch {
     pub unsafe fn set(this: *const Self) {
         // SAFETY: the caller's promise.
         unsafe { Latch::set(&raw const (*this).0) }
+    }
+}
+
+/// What a scope has that was opened by a thread outside: a count of its jobs.
+#[derive(Debug)]
+pub struct Count(CountLatch);
+
+impl Count {
+    /// So many jobs to wait for.
+    pub fn new(jobs: usize) -> Self {
+        Self(CountLatch::new(jobs, None))
+    }
+
+    /// Blocks until all have ended.
+    #[cfg(drowse_loom)]
+    pub fn wait(&self) {
+        self.0.block();
+    }
+
+    /// One job less.
+    ///
+    /// # Safety
+    ///
+    /// `this` must be alive when the call begins, and the count be the caller's.
+    pub unsafe fn count_down(this: *const Self) {
+        // SAFETY: the caller's promise.
+        unsafe { CountLatch::subtract(&raw const (*this).0, 1) };
+    }
+}
+
+/// What a worker has in stock of the counts of scopes.
+#[derive(Debug)]
+pub struct Stock(engine::Stock<CountLatch>);
+
+impl Stock {
+    /// Nothing.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        Self(engine::Stock::new())
+    }
+
+    /// Takes a count, for a job.
+    ///
+    /// # Safety
+    ///
+    /// `of` must be alive, and not at its end.
+    pub unsafe fn take(&self, of: *const Count) {
+        // SAFETY: the caller's promise.
+        self.0.take(unsafe { &(*of).0 }, || true);
+    }
+
+    /// Puts in the count of a job that has ended.
+    ///
+    /// # Safety
+    ///
+    /// `of` must be alive when the call begins, and the count be the caller's.
+    pub unsafe fn put(&self, of: *const Count) {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.put(&raw const (*of).0) };
+    }
+
+    /// Gives back what there is.
+    pub fn settle(&self) {
+        self.0.settle();
+    }
+}
+
+/// Room for the small jobs of one worker.
+#[derive(Debug)]
+pub struct Slabs(crate::job::Slabs);
+
+/// Room for one job, on its way from the worker that has made it to the one that has run it.
+#[derive(Debug)]
+pub struct Slot(std::ptr::NonNull<u8>);
+
+// SAFETY: a slot is handed over as a whole.
+unsafe impl Send for Slot {}
+
+impl Slabs {
+    /// None yet.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        Self(crate::job::Slabs::new())
+    }
+
+    /// A slot.
+    pub fn alloc(&self) -> Slot {
+        Slot(self.0.alloc())
+    }
+
+    /// Frees a slot, of this worker or another.
+    pub fn free(&self, slot: Slot) {
+        // SAFETY: a slot comes from `alloc`, and is gone now.
+        unsafe { self.0.free(slot.0) };
     }
 }

@@ -25,18 +25,21 @@ const OWED: u64 = 1 << (FREE.end - 2);
 /// one after the other, and so the second sees what the first has done.
 const TURN: u64 = 1 << (FREE.end - 3);
 
+/// Somebody has relied on that.
+const RELIED: u64 = 1 << (FREE.end - 4);
+
 /// One more worker has stopped searching. (Not in the lowest of the free bits: a post looks at
 /// that.)
 const ONE_FIND: u64 = 1 << (FREE.start + 1);
 
 /// All of that count.
-const FINDS: u64 = TURN - ONE_FIND;
+const FINDS: u64 = RELIED - ONE_FIND;
 
 impl Relay {
     /// Whom to wake, beyond those who are up.
     fn wake(word: u64, posted: &Posted) -> (u64, Wake) {
         if posted.by_worker && word & OWED != 0 {
-            return (word ^ TURN, Wake::Nobody);
+            return ((word ^ TURN) | RELIED, Wake::Nobody);
         }
         let heads = Heads::of(word);
         let needed = posted.jobs.saturating_sub(heads.searching()).min(heads.sleeping);
@@ -78,12 +81,12 @@ impl Protocol for Relay {
         (heads.sleeping > 0 && heads.inactive == workers && word & OWED == 0).then_some(word | OWED)
     }
 
-    fn pay(&self, word: u64) -> u64 {
-        word & !(OWED | TURN)
+    fn pay(&self, word: u64) -> (u64, bool) {
+        (word & !(OWED | TURN | RELIED), word & RELIED != 0)
     }
 
     fn stand_down(&self, word: u64) -> u64 {
-        word & !(SENTRY | OWED | TURN)
+        self.pay(word & !SENTRY).0
     }
 
     fn is_owed(&self, word: u64) -> bool {
@@ -137,7 +140,7 @@ mod tests {
         assert_eq!(wake, Wake::Nobody);
         assert_ne!(posted, owed, "so that whoever pays comes before, or after");
         assert_eq!(Relay.post(posted, &Posted { by_worker: false, ..POSTED }).1, Wake::Any(1));
-        assert_eq!(Relay.pay(posted), word(8, 0));
+        assert_eq!((Relay.pay(posted), Relay.pay(owed)), ((word(8, 0), true), (word(8, 0), false)));
         assert_eq!(Relay.post(word(8, 0), &POSTED).1, Wake::Any(1));
     }
 

@@ -139,13 +139,17 @@ where
 {
     while !job_b.latch.probe() {
         match worker.take_local_job_fairly() {
-            // SAFETY: B, taken out of the only queue it was in.
-            Some(job) if job == job_ref => return unsafe { job_b.run_inline(false) },
+            Some(job) if job == job_ref => {
+                worker.settle();
+                // SAFETY: B, taken out of the only queue it was in.
+                return unsafe { job_b.run_inline(false) };
+            }
             // SAFETY: taken from a queue just now.
             Some(job) => unsafe { worker.execute(job) },
             None => worker.wait_until(job_b.latch.word()),
         }
     }
+    worker.settle();
     // SAFETY: the latch is set, and this is the only place on this path that takes the result.
     unsafe { job_b.take_result() }.unwrap_or_else(|payload| unwind::resume_unwinding(payload))
 }

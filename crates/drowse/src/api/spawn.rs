@@ -130,9 +130,10 @@ pub(super) fn spawned_job(func: impl FnOnce() + Send + 'static, registry: &Regis
     registry.retain();
     let run = move || {
         WorkerThread::with_current(|worker| {
-            let registry = worker.expect("jobs are run by workers").registry();
-            registry.catch_unwind(func);
-            registry.release();
+            let worker = worker.expect("jobs are run by workers");
+            worker.begin_other_job();
+            worker.registry().catch_unwind(func);
+            worker.put_reason();
         });
     };
     // SAFETY: the closure is `'static`.

@@ -44,8 +44,9 @@ impl<T> Stealer<T> {
 
     /// Takes the oldest item, if it is public. Does not disturb an owner that has none.
     pub fn steal(&self) -> Steal<NonNull<T>> {
-        // Most victims are empty.
-        if self.shared.is_empty() {
+        // Most victims are empty. Where something is public there is no need to look at what the
+        // owner writes to, and to take that away from it.
+        if !self.is_public() && self.shared.is_empty() {
             return Steal::Empty;
         }
         match self.steal_public() {

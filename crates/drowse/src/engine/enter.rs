@@ -62,6 +62,7 @@ impl Registry {
         let begins_at_once = owes && self.sleep.somebody_searches();
         // SAFETY: the caller's promise.
         unsafe { self.inject(job) };
+        let mut forks = true;
         self.wait_outside(|| {
             if owes {
                 if let Some(usual) = site.usual().filter(|_| begins_at_once) {
@@ -69,13 +70,13 @@ impl Registry {
                 }
                 latch.wait_for(GRACE);
                 // WAKE: those whom the job's forks have not woken, if there is anything left.
-                omittable!("engine/never-pays", self.sleep.pay(|| self.work_visible()));
+                omittable!("engine/never-pays", forks = self.sleep.pay(|| self.work_visible()));
             }
             self.insist(&entry.begun, latch);
             latch.wait_and_reset();
         });
         let took = Duration::from_nanos(entry.took.get());
-        if owes { site.was_tried(took) } else { site.was_not_tried(took) }
+        if owes { site.was_tried(took, forks) } else { site.was_not_tried(took) }
     }
 
     /// This thread goes on helping its own pool.

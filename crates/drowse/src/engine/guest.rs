@@ -66,7 +66,7 @@ impl Guest<'_> {
         let clock = Stopwatch::start();
         let result = work(self.worker());
         if tried {
-            site.was_tried(clock.elapsed())
+            site.was_tried(clock.elapsed(), true)
         } else {
             site.was_not_tried(clock.elapsed())
         }
@@ -83,6 +83,8 @@ impl Guest<'_> {
 impl Drop for Guest<'_> {
     fn drop(&mut self) {
         let worker = self.worker();
+        // WAKE: somebody may wait for what we hold.
+        worker.settle();
         worker.tidy_up();
         // As if the worker itself had executed ours.
         let counted = worker.meter().heavy_fences.get();

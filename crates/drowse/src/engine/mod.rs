@@ -9,6 +9,7 @@
 //! | `search` | where a worker looks for jobs |
 //! | `steal` | how it gets at the jobs of others |
 //! | `wait` | what a worker does until a latch is set |
+//! | `stock` | counts that a worker holds, so that the shared ones are left alone |
 //! | `inject` | jobs from outside |
 //! | `enter` | how a closure gets to run on a worker |
 //! | `guest` | how a thread outside takes the seat of a worker |
@@ -24,6 +25,7 @@ mod search;
 mod sites;
 mod start;
 mod steal;
+mod stock;
 mod terminate;
 mod turns;
 mod wait;
@@ -31,4 +33,6 @@ mod worker;
 
 pub(crate) use registry::{Handlers, Registry};
 pub(crate) use start::{StartPlan, ThreadBuilderParts, run_worker};
+pub(crate) use stock::SharedCount;
+pub(crate) use stock::Stock;
 pub(crate) use worker::WorkerThread;

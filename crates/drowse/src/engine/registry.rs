@@ -28,7 +28,7 @@ pub(crate) struct Registry {
     /// Where jobs come from.
     pub(super) sites: Sites,
     /// How many things the pool must outlive: its handle, and each job that nobody waits for.
-    pub(super) reasons_to_live: AtomicUsize,
+    pub(super) reasons_to_live: CachePadded<AtomicUsize>,
     /// Workers take the oldest of their own jobs, not the newest, where they are free to choose.
     pub(super) oldest_first: bool,
     recorder: Option<Recorder>,
@@ -94,7 +94,7 @@ impl Registry {
             injector: CachePadded::new(Queue::new()),
             overdue: Counter::new(),
             sites: Sites::new(),
-            reasons_to_live: AtomicUsize::new(1),
+            reasons_to_live: CachePadded::new(AtomicUsize::new(1)),
             oldest_first,
             recorder,
             handlers,

@@ -10,9 +10,9 @@ use std::ptr::NonNull;
 /// letters and the injector. So neither starves behind work that never ends.
 const DEQUE_STREAK: u32 = 64;
 
-/// After this many jobs from outside in a row a worker looks at what others have: some of them may
-/// wait for help.
-const INJECTED_STREAK: u32 = 64;
+/// After this many jobs from elsewhere in a row a worker searches anew: some of those that it has
+/// not looked at may wait for help, and others may have to be woken for the rest.
+const STREAK_ELSEWHERE: u32 = 64;
 
 impl WorkerThread {
     /// A job of our own: from the deque, or left here by a broadcast.
@@ -53,15 +53,17 @@ impl WorkerThread {
         self.deque_streak.set(self.deque_streak.get().saturating_add(1));
     }
 
-    /// The next job from outside, for a worker in its main loop: where jobs come in one after the
-    /// other, nobody needs to be told each time that it begins to search, and that it stops.
-    pub(super) fn take_next_injected_job(&self, is_main_loop: bool) -> Option<JobRef> {
-        let streak = self.injected_streak.get();
-        if !is_main_loop || streak >= INJECTED_STREAK || self.registry.injector.is_empty() {
+    /// The next job from where others were, if that is easy to have: from outside, for a worker in
+    /// its main loop, or from whom it stole last. Where jobs come one after the other, nobody needs
+    /// to be told each time that it begins to search, and that it stops.
+    pub(super) fn take_next_job(&self, is_main_loop: bool) -> Option<JobRef> {
+        let streak = self.streak_elsewhere.get();
+        if streak >= STREAK_ELSEWHERE {
             return None;
         }
-        self.injected_streak.set(streak + 1);
-        self.take_injected_job()
+        self.streak_elsewhere.set(streak + 1);
+        let injected = if is_main_loop { self.take_injected_job() } else { None };
+        injected.or_else(|| self.steal_again())
     }
 
     pub(super) fn take_injected_job(&self) -> Option<JobRef> {
@@ -79,6 +81,7 @@ impl WorkerThread {
             // SAFETY: taken from a queue just now.
             unsafe { self.execute(job) };
         }
+        self.settle();
     }
 }
 

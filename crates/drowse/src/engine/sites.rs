@@ -15,6 +15,9 @@ const PLACES: usize = 64;
 /// The most times that a place is not tried again which was taken to be short, and was not.
 const MOST: u64 = 64;
 
+/// How many times a place is not tried again whose work did not fork.
+const WITHOUT_A_FORK: u64 = 16;
+
 /// How long the work of each place takes, as far as that is known.
 ///
 /// Each is taken to be short until it turns out otherwise: then a single worker is woken, and the
@@ -53,8 +56,12 @@ impl Site {
         self.wait.get() == 0
     }
 
-    /// Its work was taken to be short, and has taken so long, on one worker.
-    pub(super) fn was_tried(&self, took: Duration) {
+    /// Its work was taken to be short, and has taken so long, on one worker. If it does not fork,
+    /// there is no point in trying it, whatever it takes.
+    pub(super) fn was_tried(&self, took: Duration, forks: bool) {
+        if !forks {
+            return self.wait.set_mine(WITHOUT_A_FORK);
+        }
         let (usual, took_nanos) = (self.usual.get(), u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
         // A mean of the last few.
         self.usual.set_mine(if usual == 0 { took_nanos } else { usual - usual / 4 + took_nanos / 4 });
@@ -90,7 +97,7 @@ mod tests {
         let site = sites.of(0x5555_0010);
         for _ in 0..10 {
             assert!(site.seems_short());
-            site.was_tried(SHORT);
+            site.was_tried(SHORT, true);
         }
     }
 
@@ -100,7 +107,7 @@ mod tests {
         let site = sites.of(0x5555_0010);
         let mut waits = Vec::new();
         for _ in 0..10 {
-            site.was_tried(SHORT * 2);
+            site.was_tried(SHORT * 2, true);
             waits.push(0);
             while !site.seems_short() {
                 site.was_not_tried(PERHAPS_SHORT);
@@ -109,7 +116,7 @@ mod tests {
         }
         assert_eq!(waits[..4], [1, 2, 4, 8]);
         assert_eq!(waits[9], MOST);
-        site.was_tried(SHORT * 2);
+        site.was_tried(SHORT * 2, true);
         for _ in 0..1_000 {
             site.was_not_tried(PERHAPS_SHORT * 2);
         }
@@ -117,9 +124,25 @@ mod tests {
     }
 
     #[test]
+    fn a_place_that_does_not_fork_is_seldom_tried() {
+        let sites = Sites::new();
+        let site = sites.of(0x5555_0010);
+        let tried = (0..170).filter(|_| {
+            let tries = site.seems_short();
+            if tries {
+                site.was_tried(SHORT / 2, false)
+            } else {
+                site.was_not_tried(SHORT / 2)
+            }
+            tries
+        });
+        assert_eq!(tried.count(), 10);
+    }
+
+    #[test]
     fn places_are_told_apart() {
         let sites = Sites::new();
-        sites.of(0x5555_0010).was_tried(SHORT * 2);
+        sites.of(0x5555_0010).was_tried(SHORT * 2, true);
         let short = (0..100).filter(|n| sites.of(0x5555_0010 + 0x40 * n).seems_short()).count();
         assert!(short > 80, "{short} of 100 are not the one");
     }

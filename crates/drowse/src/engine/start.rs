@@ -101,7 +101,7 @@ impl Drop for StopUnlessStarted<'_> {
 
 /// Makes the calling thread a worker, for the rest of its life. The worker is leaked.
 fn adopt_current_thread(parts: ThreadBuilderParts) -> NonNull<WorkerThread> {
-    let worker = NonNull::from(Box::leak(Box::new(WorkerThread::new(parts))));
+    let worker = NonNull::from(Box::leak(Box::new(WorkerThread::new(parts, true))));
     // SAFETY: leaked, so it stays where it is, unless `StopUnlessStarted` drops it, on this thread.
     unsafe { WorkerThread::make_current(worker.as_ptr()) };
     worker
@@ -109,7 +109,7 @@ fn adopt_current_thread(parts: ThreadBuilderParts) -> NonNull<WorkerThread> {
 
 /// The life of a worker: started, waiting for the end, exited.
 pub(crate) fn run_worker(parts: ThreadBuilderParts) {
-    let worker = WorkerThread::new(parts);
+    let worker = WorkerThread::new(parts, false);
     // SAFETY: it stays in this frame, and its drop un-sets it.
     unsafe { WorkerThread::make_current(&worker) };
     let registry = Arc::clone(worker.registry());

@@ -4,7 +4,7 @@ use super::worker::WorkerThread;
 use crate::TraceEvent;
 use crate::deque::{Steal, Stealer};
 use crate::job::{JobHeader, JobRef};
-use drowse_sync::{faulty, hint};
+use drowse_sync::{faulty, hint, omittable};
 use std::cell::Cell;
 
 /// Whether it is worth asking the owner of private jobs for them: force costs tens of microseconds
@@ -69,14 +69,18 @@ impl WorkerThread {
             }
         }
         loop {
-            let victim = match self.steal() {
+            let asked = match self.steal() {
                 Attempt::Job(job) => return Some(job),
-                Attempt::Nothing => return injected(),
-                Attempt::TryAgain(victim) => victim,
+                Attempt::Nothing => None,
+                Attempt::TryAgain(victim) => Some(victim),
             };
             if let Some(job) = injected() {
                 return Some(job);
             }
+            // WAKE: somebody may wait for what we hold, asleep, and from here on this may take us
+            // long.
+            omittable!("engine/search-unsettled", self.settle());
+            let victim = asked?;
             if self.unanswered.rounds.get() >= PATIENCE {
                 return self.steal_by_force();
             }
@@ -126,6 +130,17 @@ impl WorkerThread {
         private.or(lost_to).map_or(Attempt::Nothing, Attempt::TryAgain)
     }
 
+    /// Another public job of the worker that the last one was stolen from.
+    pub(super) fn steal_again(&self) -> Option<JobRef> {
+        let victim = self.stole_from.get()?;
+        let stealer = self.stealer_of(victim);
+        match if stealer.is_public() { stealer.steal() } else { Steal::Empty } {
+            // SAFETY: what is in a deque was put there by `push`, and has left it now.
+            Steal::Success(word) => Some(self.stolen(unsafe { JobRef::from_word(word) }, victim)),
+            _ => None,
+        }
+    }
+
     /// Asks that worker, which has private jobs, to publish some.
     fn ask(&self, victim: usize) {
         self.stealer_of(victim).ask();
@@ -136,6 +151,8 @@ impl WorkerThread {
     #[cold]
     fn steal_by_force(&self) -> Option<JobRef> {
         self.unanswered.clear();
+        // WAKE: a heavy fence takes long, and somebody may wait for what we hold.
+        self.settle();
         for victim in self.others_from(self.unanswered.victim.get()) {
             let stealer = self.stealer_of(victim);
             let outcome = faulty!("engine/never-by-force", stealer.steal_by_force(), Steal::Empty);
@@ -160,6 +177,7 @@ impl WorkerThread {
 
     fn stolen(&self, job: JobRef, victim: usize) -> JobRef {
         self.count_deque_job();
+        self.stole_from.set(Some(victim));
         // The victim will soon look for jobs itself, and what we push next is the largest part of
         // what we took.
         self.deque.share_next();

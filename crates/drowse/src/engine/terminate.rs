@@ -5,26 +5,52 @@
 //! what was spawned into it.
 
 use super::registry::Registry;
+use super::stock::SharedCount;
 use drowse_sync::atomic::Ordering;
 use drowse_sync::mutant;
 
 impl Registry {
-    /// One more reason to live. Only for a caller that holds one, or works for the pool.
+    /// One more reason to live: a job that the calling thread spawns. Only for a caller that holds
+    /// one, or works for the pool.
     pub(crate) fn retain(&self) {
-        // ORDERING: relaxed; the caller's own reason keeps the count from reaching zero first.
-        let old = self.reasons_to_live.fetch_add(1, Ordering::Relaxed);
-        assert!(old < isize::MAX as usize, "too many spawned jobs");
+        self.with_worker(|worker| match worker {
+            Some(worker) => worker.take_reason(),
+            None => self.add(1),
+        });
     }
 
     /// One reason less. The last one ends the pool.
     pub(crate) fn release(&self) {
+        // SAFETY: it was the caller's. The registry is borrowed.
+        unsafe { Self::subtract(self, 1) };
+    }
+}
+
+/// The reasons to live.
+impl SharedCount for Registry {
+    fn add(&self, count: usize) {
+        // ORDERING: relaxed; the caller's own reason keeps the count from reaching zero first.
+        let old = self.reasons_to_live.fetch_add(count, Ordering::Relaxed);
+        assert!(old < isize::MAX as usize, "too many spawned jobs");
+    }
+
+    /// Nobody waits for the end of a pool: it may come when its last worker has settled. To look
+    /// would be to fetch the word with each job that threads outside change with each of theirs.
+    #[inline]
+    fn is_down_to(&self, _count: usize) -> bool {
+        false
+    }
+
+    unsafe fn subtract(this: *const Self, count: usize) {
+        // SAFETY: alive as the call begins; and the caller holds the registry, too.
+        let registry = unsafe { &*this };
         // ORDERING: acquire-release, so that what each holder did comes before the end.
         let ordering = mutant::weaken("engine/release-relaxed", Ordering::AcqRel);
-        if self.reasons_to_live.fetch_sub(1, ordering) == 1 {
-            for (index, thread) in self.threads.iter().enumerate() {
+        if registry.reasons_to_live.fetch_sub(count, ordering) == count {
+            for (index, thread) in registry.threads.iter().enumerate() {
                 // WAKE: each worker waits for its own latch in its main loop; one asleep on it is
                 // woken.
-                thread.terminate.set_and_wake(self, index);
+                thread.terminate.set_and_wake(registry, index);
             }
         }
     }

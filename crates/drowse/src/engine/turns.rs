@@ -74,6 +74,7 @@ impl WorkerThread {
         if let Some(job) = self.take_injected_job() {
             self.turns.set(turns + 1);
             self.run_found(job);
+            self.settle();
             self.turns.set(turns);
         }
     }

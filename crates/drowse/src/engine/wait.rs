@@ -27,12 +27,13 @@ impl WorkerThread {
                 if let Some(job) = self.take_local_job_fairly() {
                     // SAFETY: taken from a queue just now.
                     unsafe { self.execute(job) };
-                } else if let Some(job) = self.take_next_injected_job(is_main_loop) {
+                } else if let Some(job) = self.take_next_job(is_main_loop) {
                     self.run_found(job);
                 } else {
                     self.look_elsewhere(latch, is_main_loop);
                 }
             }
+            self.settle();
         });
     }
 
@@ -60,7 +61,7 @@ impl WorkerThread {
         // sleeper takes over if there is more than what we found.
         sleep.stop_looking(idle, || look!("engine/baton-blind", self.registry.work_visible()));
         self.count_heavy_fences();
-        self.injected_streak.set(0);
+        self.streak_elsewhere.set(0);
         if let Some(job) = found {
             self.run_found(job);
         }
@@ -78,6 +79,7 @@ impl WorkerThread {
     pub(super) fn tidy_up(&self) {
         self.count_heavy_fences();
         self.deque.rest();
+        self.slabs().rest();
     }
 
     fn count_heavy_fences(&self) {
@@ -104,6 +106,7 @@ impl WorkerThread {
         let Some(job) = job else { return false };
         // SAFETY: our callers have taken it from a queue just now.
         unsafe { self.execute(job) };
+        self.settle();
         true
     }
 }
@@ -115,6 +118,7 @@ impl Host for WorkerThread {
     }
 
     fn before_sleep(&self) {
+        debug_assert!(self.has_settled(), "whoever sleeps holds nothing that others wait for");
         self.tidy_up();
         self.registry.release_thread();
     }

@@ -4,8 +4,9 @@ use super::registry::Registry;
 use super::rng::Rng;
 use super::start::ThreadBuilderParts;
 use super::steal::Unanswered;
+use super::stock::Stocks;
 use crate::deque::{Owner, Pushed};
-use crate::job::{JobHeader, JobRef};
+use crate::job::{JobHeader, JobRef, Slabs};
 use crate::metrics::WorkMeter;
 use drowse_sleep::PostedTo;
 use drowse_sync::{Arc, heavy_fences_executed, omittable, random_seed};
@@ -22,17 +23,25 @@ drowse_sync::thread_local! {
     static IN_HANDLER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A worker, as its own thread sees it.
+/// A worker, as its own thread sees it. The deque comes first: so a `join` needs one register for
+/// both of them, and saves one less.
+#[repr(C)]
 #[derive(Debug)]
 pub(crate) struct WorkerThread {
     pub(super) deque: Owner<JobHeader>,
     index: usize,
+    /// Before the registry, which must be there when they are dropped.
+    pub(super) stocks: Stocks,
+    /// Room for the jobs that it spawns.
+    slabs: Slabs,
     pub(super) registry: Arc<Registry>,
     pub(super) rng: Rng,
     /// Jobs from deques that it has run since it last looked into the injector.
     pub(super) deque_streak: Cell<u32>,
-    /// Jobs from outside that it has run, one after the other, since it last searched.
-    pub(super) injected_streak: Cell<u32>,
+    /// Jobs from elsewhere that it has run, one after the other, since it last searched.
+    pub(super) streak_elsewhere: Cell<u32>,
+    /// Whom it stole from last.
+    pub(super) stole_from: Cell<Option<usize>>,
     /// Whether it looked for letters before it looked into the injector, the last time.
     pub(super) letter_was_first: Cell<bool>,
     /// Jobs from outside that it is in the middle of because somebody insisted.
@@ -44,14 +53,17 @@ pub(crate) struct WorkerThread {
 }
 
 impl WorkerThread {
-    pub(super) fn new(parts: ThreadBuilderParts) -> Self {
+    pub(super) fn new(parts: ThreadBuilderParts, is_adopted: bool) -> Self {
         Self {
             deque: parts.deque,
             index: parts.index,
+            stocks: Stocks::new(is_adopted),
+            slabs: Slabs::new(),
             registry: parts.registry,
             rng: Rng::new(random_seed()),
             deque_streak: Cell::new(0),
-            injected_streak: Cell::new(0),
+            streak_elsewhere: Cell::new(0),
+            stole_from: Cell::new(None),
             letter_was_first: Cell::new(false),
             turns: Cell::new(0),
             unanswered: Unanswered::default(),
@@ -181,6 +193,12 @@ impl WorkerThread {
         // SAFETY: the fifo is in the registry, which every worker that may execute the reference
         // holds.
         unsafe { self.push(fifo.push(job)) }
+    }
+
+    /// Room for the jobs that it spawns.
+    #[inline]
+    pub(crate) fn slabs(&self) -> &Slabs {
+        &self.slabs
     }
 
     /// Takes back a job that was pushed, if it is still the newest in the deque.

@@ -6,17 +6,19 @@
 //! | | lives | run | for |
 //! |---|---|---|---|
 //! | [`StackJob`] | in the frame of the caller, who waits | once | `join`, `install`, `broadcast` |
-//! | [`HeapJob`] | in a box that frees itself | once | `spawn`, `Scope::spawn`, `spawn_broadcast` |
+//! | [`HeapJob`] | in a box or a [slab](slab) | once | `spawn`, `Scope::spawn`, `spawn_broadcast` |
 //! | [`JobFifo`] | with its worker or scope | once for each job put in | `spawn_fifo` |
 
 mod fifo;
 mod heap;
+mod slab;
 mod stack;
 
 use std::ptr::NonNull;
 
 pub(crate) use fifo::JobFifo;
 pub(crate) use heap::HeapJob;
+pub(crate) use slab::Slabs;
 pub(crate) use stack::StackJob;
 
 /// The beginning of every job.
@@ -28,7 +30,7 @@ pub(crate) struct JobHeader {
 
 impl JobHeader {
     #[inline(always)]
-    pub(crate) fn new(execute: unsafe fn(NonNull<JobHeader>)) -> Self {
+    pub(crate) const fn new(execute: unsafe fn(NonNull<JobHeader>)) -> Self {
         Self { execute }
     }
 }

@@ -1,6 +1,7 @@
 //! The job of someone who waits.
 
 use super::{JobHeader, JobRef};
+use crate::engine::WorkerThread;
 use crate::latch::Latch;
 use crate::unwind;
 use drowse_sync::cell::UnsafeCell;
@@ -85,6 +86,7 @@ where
         // SAFETY: the owner keeps the job alive until the latch is set, which is the last thing we
         // do; and a job runs once, so nobody else touches `func` and `result`.
         unwind::or_abort(|| unsafe {
+            WorkerThread::with_current(|worker| worker.into_iter().for_each(WorkerThread::begin_other_job));
             let func = (*this).func.with_mut(|func| ManuallyDrop::take(&mut *func));
             let migrated = (*this).latch.migrated();
             let result = unwind::halt_unwinding(|| func(migrated));

@@ -2,7 +2,7 @@
 
 use super::worker::{LatchOwner, WorkerLatch};
 use super::{Latch, LockLatch};
-use crate::engine::{Registry, WorkerThread};
+use crate::engine::{Registry, SharedCount, WorkerThread};
 use drowse_sync::atomic::{AtomicUsize, Ordering};
 use drowse_sync::{Arc, mutant};
 
@@ -32,11 +32,12 @@ impl CountLatch {
         Self { left: AtomicUsize::new(count), at_zero }
     }
 
-    /// One more to go. Only while at least one is left.
-    pub(crate) fn increment(&self) {
-        // ORDERING: relaxed; the caller holds one of the counts, so zero cannot come first.
-        let old = self.left.fetch_add(1, Ordering::Relaxed);
-        debug_assert!(old > 0, "the latch was already set");
+    /// Whether this worker is the one that was given to `new`.
+    pub(crate) fn is_waited_for_by(&self, worker: &WorkerThread) -> bool {
+        match &self.at_zero {
+            AtZero::Worker(latch) => latch.owner_is(|owner| owner.is(worker)),
+            AtZero::Outside(_) => false,
+        }
     }
 
     /// Waits until none is left. `owner` is the one given to `new`, and `registry` where the jobs
@@ -51,6 +52,15 @@ impl CountLatch {
             _ => unreachable!("a count latch is waited for by its owner"),
         }
     }
+
+    /// Waits until none is left, as a thread that is not a worker does, without a pool.
+    #[cfg(drowse_loom)]
+    pub(crate) fn block(&self) {
+        match &self.at_zero {
+            AtZero::Outside(latch) => latch.wait(),
+            AtZero::Worker(_) => unreachable!("a worker has a pool"),
+        }
+    }
 }
 
 #[cfg(drowse_loom)]
@@ -63,14 +73,35 @@ impl Drop for CountLatch {
 }
 
 impl Latch for CountLatch {
-    /// Counts down; at zero, sets the latch.
+    /// Counts down by one.
     unsafe fn set(this: *const Self) {
+        // SAFETY: the caller's promise.
+        unsafe { Self::subtract(this, 1) };
+    }
+}
+
+impl SharedCount for CountLatch {
+    /// So many more to go. Only while at least one is left.
+    fn add(&self, count: usize) {
+        // ORDERING: relaxed; the caller holds one of the counts, so zero cannot come first.
+        let old = self.left.fetch_add(count, Ordering::Relaxed);
+        debug_assert!(old > 0, "the latch was already set");
+    }
+
+    #[inline]
+    fn is_down_to(&self, count: usize) -> bool {
+        // ORDERING: relaxed; who acts on it goes on to subtract, which acquires.
+        self.left.load(Ordering::Relaxed) == count
+    }
+
+    /// Counts down; at zero, sets the latch.
+    unsafe fn subtract(this: *const Self, count: usize) {
         // ORDERING: release, so that the last one's acquire gathers what all the jobs wrote, and
         // its own set passes it on to the waiter.
         let ordering = mutant::weaken("latch/count-relaxed", Ordering::AcqRel);
-        // SAFETY: alive as the call begins: the count that is given up here has kept the waiter
-        // waiting. Unless it was the last, we are done with `this`.
-        if unsafe { (*this).left.fetch_sub(1, ordering) } != 1 {
+        // SAFETY: alive as the call begins: the counts that are given up here have kept the waiter
+        // waiting. Unless they were the last, we are done with `this`.
+        if unsafe { (*this).left.fetch_sub(count, ordering) } != count {
             return;
         }
         // SAFETY: nobody but the last sets the latch, so the waiter still waits, until one of these
@@ -94,6 +125,10 @@ struct AnyPool {
 impl AnyPool {
     fn new(owner: &WorkerThread) -> Self {
         Self { registry: Arc::clone(owner.registry()), index: owner.index() }
+    }
+
+    fn is(&self, worker: &WorkerThread) -> bool {
+        worker.registry().id() == self.registry.id() && worker.index() == self.index
     }
 }
 

@@ -62,6 +62,11 @@ impl<O: LatchOwner> WorkerLatch<O> {
         &self.word
     }
 
+    /// What this says of the owner.
+    pub(super) fn owner_is(&self, what: impl FnOnce(&O) -> bool) -> bool {
+        what(&self.owner)
+    }
+
     /// What it takes to wake the owner.
     ///
     /// # Safety

@@ -240,3 +240,28 @@ fn not_in_an_acquire_or_release_handler() {
         tried_in(|builder, attempt| builder.release_thread_handler(attempt));
     });
 }
+
+/// Its thread may never again do anything for the pool: it must not hold what keeps the pool alive.
+#[test]
+fn a_pool_ends_though_the_caller_has_spawned_and_goes_on_with_something_else() {
+    for yields in [0, 1, 3] {
+        watchdog_for_life(move || {
+            let (exited, exits) = mpsc::channel();
+            let builder = ThreadPoolBuilder::new().num_threads(2).use_current_thread();
+            let pool = builder.exit_handler(move |index| exited.send(index).unwrap()).build().unwrap();
+            let runs = Arc::new(AtomicUsize::new(0));
+            for _ in 0..5 {
+                let runs = Arc::clone(&runs);
+                pool.spawn(move || {
+                    runs.fetch_add(1, Ordering::SeqCst);
+                });
+            }
+            for _ in 0..yields {
+                assert!(yield_now().is_some(), "it is a worker");
+            }
+            drop(pool);
+            assert_eq!(exits.recv(), Ok(1), "the other worker ends");
+            assert_eq!(runs.load(Ordering::SeqCst), 5);
+        });
+    }
+}

@@ -5,7 +5,9 @@ mod common;
 
 mod basics;
 mod broadcast;
+mod captures;
 mod drops;
 mod order;
 mod place;
 mod spawn_all;
+mod stocks;

@@ -1,8 +1,8 @@
 //! What both kinds of scope share: they count their jobs, wait for them, and keep the first panic.
 
-use crate::engine::{Registry, WorkerThread};
+use crate::engine::{Registry, SharedCount, WorkerThread};
 use crate::job::{HeapJob, JobRef};
-use crate::latch::{CountLatch, Latch};
+use crate::latch::CountLatch;
 use crate::unwind::{self, Payload};
 use drowse_sync::Arc;
 use drowse_sync::atomic::{AtomicPtr, Ordering};
@@ -37,7 +37,11 @@ impl<'scope> ScopeBase<'scope> {
 
     /// A job of the scope that calls `body` with `scope`, of which `self` is a part.
     pub(super) fn job<S: AsBase<'scope>>(scope: &S, body: impl FnOnce(&S) + Send + 'scope) -> JobRef {
-        scope.base().pending.increment();
+        let pending = &scope.base().pending;
+        WorkerThread::with_current(|worker| match worker {
+            Some(worker) => worker.take_count(pending),
+            None => pending.add(1),
+        });
         let scope = ScopePtr::new(scope);
         // SAFETY: what the closure borrows lives for `'scope`, and so does the scope itself until
         // `pending` has counted the job down: whoever opened the scope waits for that.
@@ -72,14 +76,19 @@ impl<'scope> ScopeBase<'scope> {
     ///
     /// The scope must be alive as the call begins. It may be gone when the call returns.
     unsafe fn run<S: AsBase<'scope>>(scope: *const S, body: impl FnOnce()) {
-        // SAFETY: the count that this job holds keeps the scope alive until the `set` below, which
-        // touches it last.
-        unsafe {
-            if let Err(payload) = unwind::halt_unwinding(body) {
-                (*scope).base().keep_panic(payload);
+        WorkerThread::with_current(|worker| {
+            let worker = worker.expect("jobs are run by workers");
+            // SAFETY: the count that this job holds keeps the scope alive until it is put down
+            // below, which touches it last.
+            unsafe {
+                let pending = ptr::addr_of!((*scope).base().pending);
+                worker.begin_job_of(pending);
+                if let Err(payload) = unwind::halt_unwinding(body) {
+                    (*scope).base().keep_panic(payload);
+                }
+                worker.put_count(pending);
             }
-            CountLatch::set(ptr::addr_of!((*scope).base().pending));
-        }
+        });
     }
 
     /// Runs the scope's own closure, waits for every job, and passes on the first panic.
@@ -91,9 +100,11 @@ impl<'scope> ScopeBase<'scope> {
                 None
             }
         };
-        // SAFETY: we are the waiter, and wait next.
+        // SAFETY: these counts are ours; we are the waiter, and wait next.
         unwind::or_abort(|| unsafe {
-            CountLatch::set(&self.pending);
+            // One for the closure, and what its spawns have left.
+            let left = owner.map_or(0, |owner| owner.take_all_counts(&self.pending));
+            CountLatch::subtract(&self.pending, 1 + left);
             self.pending.wait(owner, &self.registry);
         });
         // ORDERING: relaxed; each job's panic was kept before it counted down, which the wait has
