@@ -16,6 +16,11 @@ use crate::steps::libtest;
 /// The sleep protocols, by the names that `DROWSE_SLEEP` knows. The first is the default.
 pub(crate) const PROTOCOLS: [&str; 4] = ["relay", "jec", "sleepy", "counters"];
 
+/// Tests of rayon-core that cannot pass where a thread outside works instead of waiting: they are
+/// about the worker's own thread.
+const ON_THE_CALLERS_THREAD: [&str; 3] =
+    ["missing_scoped_tls", "spawn_scoped_tls_threadpool", "build_scoped_tls_threadpool"];
+
 /// More than the tests of one package should take once they are built, even where others use the
 /// cores.
 const TEST_LIMIT: Duration = Duration::from_secs(5 * 60);
@@ -44,6 +49,15 @@ pub(crate) fn run(context: &Context) -> Result<Outcome, Outcome> {
             suites.on(protocol, "doctests", DOCTEST_LIMIT, "test --package rayon --no-fail-fast --doc");
         }
     }
+    if context.filter.is_none() {
+        suites.with_guests(
+            "rayon",
+            "test --package rayon --no-fail-fast --tests -- --nocapture --skip octillion",
+        );
+        let skip = ON_THE_CALLERS_THREAD.map(|test| format!("--skip {test}")).join(" ");
+        let core = format!("test --package core-tests --no-fail-fast --tests -- --nocapture {skip}");
+        suites.with_guests("rayon-core", &core);
+    }
     let ours = suites.cargo("original", "test --tests --no-fail-fast");
     suites.run("the shim's on rayon-core itself", ours, TEST_LIMIT, None);
     let Suites { parts, passed, .. } = suites;
@@ -65,6 +79,13 @@ impl Suites<'_> {
         command.env("DROWSE_SLEEP", protocol).env("DROWSE_LOG", "1");
         let words = args.contains("--nocapture").then(|| format!("sleep protocol {protocol}"));
         self.run(&format!("{name} on {protocol}"), command, limit, words.as_deref());
+    }
+
+    /// Runs a suite on the default protocol, where threads outside work instead of waiting.
+    fn with_guests(&mut self, name: &str, args: &str) {
+        let mut command = self.cargo("patched", args);
+        command.env("DROWSE_GUESTS", "1").env("DROWSE_LOG", "1");
+        self.run(&format!("{name} with guests"), command, TEST_LIMIT, Some("with guests"));
     }
 
     /// Runs a suite and notes how many of its tests passed.

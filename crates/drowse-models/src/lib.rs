@@ -36,6 +36,7 @@
 //! | test file | shows |
 //! |---|---|
 //! | `shuttle_pool` | every job runs once, everyone who waits is woken, every worker ends |
+//! | `shuttle_guests` | guests are served and woken, and what they leave is done |
 //! | `shuttle_deadlock` | the deadlock handler is called when every worker is stuck |
 //!
 //! This library is what the models share.

@@ -26,7 +26,7 @@ use crate::{Host, LatchWord, Sleep};
 use drowse_sync::{faulty, hint, omittable};
 
 /// How often a guest that leaves looks whether the others have come to an end.
-const MOMENT: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 0 } else { 200 };
+const MOMENT: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 1 } else { 200 };
 
 impl Sleep {
     /// Takes the seat of a worker that sleeps in its main loop, if there is one: the calling thread

@@ -59,8 +59,8 @@ impl Slots {
     pub(super) fn ring(&self, worker: usize) {
         let bell = &self.bells[worker];
         // ORDERING: release pairs with the guest's acquire as it wakes: its next search sees the
-        // news.
-        bell.store(RUNG, mutant::weaken("slots/ring-relaxed", Ordering::Release));
+        // news. Belt and braces: if not, the look after its next fence does.
+        bell.store(RUNG, Ordering::Release);
         omittable!("slots/no-ring", bell.wake());
     }
 }

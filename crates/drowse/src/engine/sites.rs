@@ -105,15 +105,13 @@ mod tests {
     fn a_place_that_was_not_short_is_tried_less_and_less() {
         let sites = Sites::new();
         let site = sites.of(0x5555_0010);
-        let mut waits = Vec::new();
-        for _ in 0..10 {
-            site.was_tried(SHORT * 2, true);
-            waits.push(0);
-            while !site.seems_short() {
-                site.was_not_tried(PERHAPS_SHORT);
-                *waits.last_mut().unwrap() += 1;
-            }
-        }
+        let waits: Vec<u64> = (0..10)
+            .map(|_| {
+                site.was_tried(SHORT * 2, true);
+                let waits = (0..).take_while(|_| !site.seems_short());
+                waits.map(|_| site.was_not_tried(PERHAPS_SHORT)).count() as u64
+            })
+            .collect();
         assert_eq!(waits[..4], [1, 2, 4, 8]);
         assert_eq!(waits[9], MOST);
         site.was_tried(SHORT * 2, true);

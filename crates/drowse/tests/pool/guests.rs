@@ -56,9 +56,10 @@ fn nobody_shares_a_seat() {
                     s.spawn(|| (0..200).for_each(|_| pool.install(|| with_my_index(&|| ()))));
                 }
             });
+            until_all_sleep(&pool);
+            pool.install(|| with_my_index(&|| ()));
             assert!(guests(&pool) > 0);
             assert!(taken.into_inner().unwrap().is_empty());
-            until_all_sleep(&pool);
         }
     });
 }
