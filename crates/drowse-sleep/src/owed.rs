@@ -6,7 +6,7 @@
 //! has nothing else to do than to wait: the thread outside that has sent the work. So it may *owe*
 //! the wakes: as long as it does, what workers post wakes nobody. If the work is not done after a
 //! while, it *pays*: it ends that, looks for jobs, and wakes whoever the pool then needs. Most of
-//! the time there is nothing to pay.
+//! the time there is nothing to pay. A worker that goes on posting ends it sooner, by itself.
 //!
 //! Whoever owes must pay before it leaves, or blocks without an end.
 //!
@@ -20,6 +20,10 @@ use crate::word::Event;
 use crate::{Reason, Sleep, Waker};
 use drowse_sync::look;
 
+/// For how long posts wake nobody: about as long as it takes until somebody who was woken could
+/// help. In nanoseconds. (The model checkers know no time.)
+const GRACE: u64 = if cfg!(any(drowse_loom, drowse_shuttle)) { u64::MAX } else { 60_000 };
+
 impl Sleep {
     /// Offers to look after what workers post from now on, until [`pay`](Self::pay). False if the
     /// protocol does not want that now: then there is nothing to pay.
@@ -28,7 +32,28 @@ impl Sleep {
     #[must_use = "whoever owes must pay"]
     pub fn owe(&self) -> bool {
         let offer = |word| self.protocol.owe(word, self.workers()).map(|word| (word, ()));
-        self.word.try_change(Event::Owe, offer).is_some()
+        let owes = self.word.try_change(Event::Owe, offer).is_some();
+        if owes {
+            self.owed_from_now();
+        }
+        owes
+    }
+
+    /// A piece of work begins for which wakes are owed.
+    pub fn owed_from_now(&self) {
+        self.owed_since.set_mine(self.nanos());
+    }
+
+    /// Worker, which posts: if somebody owes the wakes for what it is at, and that takes too long to
+    /// be short, that is over.
+    pub(crate) fn end_grace(&self) {
+        if self.is_owed() && self.nanos().saturating_sub(self.owed_since.get()) > GRACE {
+            self.stop_owing();
+        }
+    }
+
+    fn nanos(&self) -> u64 {
+        u64::try_from(self.clock.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
     /// Looks after what workers have posted since [`owe`](Self::owe) said yes. `work_visible` tells

@@ -39,6 +39,8 @@ pub struct Sleep {
     /// How many guests have come; and how many had, when the door was last left alone.
     pub(crate) guests: Counter,
     pub(crate) guests_when_closed: Counter,
+    /// When the work began for which wakes are owed, in nanoseconds by the clock.
+    pub(crate) owed_since: Counter,
     observer: Option<Arc<dyn Observer>>,
     pub(crate) clock: Stopwatch,
 }
@@ -75,6 +77,7 @@ impl Sleep {
             stuck: Counter::new(),
             guests: Counter::new(),
             guests_when_closed: Counter::new(),
+            owed_since: Counter::new(),
             observer: None,
             clock: Stopwatch::start(),
         }

@@ -48,6 +48,9 @@ impl Sleep {
     #[cold]
     #[inline(never)]
     fn post_cold(&self, jobs: usize, by_worker: bool, queue: &dyn PostedTo) {
+        if by_worker {
+            self.end_grace();
+        }
         let posted = self.posted(jobs, by_worker, queue.was_empty());
         let waker = if by_worker { Waker::GoesOn } else { Waker::MayStop };
         self.wake(Reason::Job, waker, || {

@@ -60,7 +60,9 @@ impl Guest<'_> {
     pub(super) fn work<R>(&self, site: &Site, work: impl FnOnce(&WorkerThread) -> R) -> R {
         let sleep = &self.registry.sleep;
         let tried = sleep.is_owed() && site.seems_short();
-        if !tried && sleep.is_owed() {
+        if tried {
+            sleep.owed_from_now();
+        } else if sleep.is_owed() {
             sleep.no_longer_owed();
         }
         let clock = Stopwatch::start();
