@@ -225,8 +225,10 @@ fn an_owner_that_rests_gives_back_nothing_that_is_left() {
         });
         items.push(&owner, 2);
         owner.rest();
+        owner.give_memory_back();
         let mut taken = [(); 3].map(|()| pop(&owner, &items)).to_vec();
         owner.rest();
+        owner.give_memory_back();
         items.push(&owner, 3);
         taken.push(pop(&owner, &items));
         taken.push(thief.join().unwrap());

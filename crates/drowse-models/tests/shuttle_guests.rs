@@ -1,5 +1,5 @@
-//! Guests of the real pool, under random schedules: whoever comes is served, whoever waits is woken,
-//! and what is left behind is done.
+//! Guests of the real pool, under random schedules: whoever comes is served, whoever waits is
+//! woken, and what is left behind is done.
 #![cfg(drowse_shuttle)]
 
 use drowse::{ThreadPool, ThreadPoolBuilder};

@@ -37,6 +37,9 @@ impl Sleep {
         if keeps_door {
             self.meters[worker].sentries.add(1);
         }
+        if let Some(after) = host.rests_after() {
+            self.slots.rest_in(worker, after, || host.rest());
+        }
         let by_itself = self.slots.park(worker, how, || {
             if std::mem::take(&mut keeps_door) {
                 self.keep_the_door(worker, host)

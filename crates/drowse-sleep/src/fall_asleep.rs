@@ -4,6 +4,7 @@ use crate::policy::ROUNDS_UNTIL_SLEEPY;
 use crate::word::Event;
 use crate::{Announcement, Baton, Deadlock, LastLook, LatchWord, Restart, Sleep};
 use drowse_sync::{faulty, full_fence, heavy_fence, hint, look, omittable};
+use std::time::Duration;
 
 /// How far an inactive worker has got on its way to sleep.
 #[derive(Debug)]
@@ -50,6 +51,15 @@ pub trait Host {
 
     /// The worker is about to block.
     fn before_sleep(&self) {}
+
+    /// If the worker is still asleep after this time, it [rests](Self::rest). `None`: it need not.
+    fn rests_after(&self) -> Option<Duration> {
+        None
+    }
+
+    /// The worker has slept for that long, and may put away what it would need again if it had been
+    /// woken by now. It counts as asleep meanwhile: it must not post, and whoever wakes it waits.
+    fn rest(&self) {}
 
     /// The worker has been woken.
     fn after_sleep(&self) {}

@@ -22,7 +22,7 @@ use drowse_sync::look;
 
 /// For how long posts wake nobody: about as long as it takes until somebody who was woken could
 /// help. In nanoseconds. (The model checkers know no time.)
-const GRACE: u64 = if cfg!(any(drowse_loom, drowse_shuttle)) { u64::MAX } else { 60_000 };
+const GRACE: u64 = if cfg!(any(drowse_loom, drowse_shuttle)) { 1 << 62 } else { 60_000 };
 
 impl Sleep {
     /// Offers to look after what workers post from now on, until [`pay`](Self::pay). False if the
@@ -44,8 +44,8 @@ impl Sleep {
         self.owed_since.set_mine(self.nanos());
     }
 
-    /// Worker, which posts: if somebody owes the wakes for what it is at, and that takes too long to
-    /// be short, that is over.
+    /// Worker, which posts: if somebody owes the wakes for what it is at, and that takes too long
+    /// to be short, that is over.
     pub(crate) fn end_grace(&self) {
         if self.is_owed() && self.nanos().saturating_sub(self.owed_since.get()) > GRACE {
             self.stop_owing();

@@ -203,6 +203,18 @@ impl Slots {
         !self.can_be_held && !self.are_for_guests()
     }
 
+    /// Worker, which has entered: if nobody has claimed it after this time, it calls `rest`. It is
+    /// dozing all the while, so nobody but a waker does anything to it. It must [park](Self::park)
+    /// next.
+    pub(crate) fn rest_in(&self, worker: usize, time: Duration, rest: impl FnOnce()) {
+        let slot = &self.slots[worker];
+        // ORDERING: relaxed; what we have put there, or a claim, which `park` acquires.
+        let entered = slot.load(Ordering::Relaxed);
+        if matches!(entered, DOZING | PARKED) && slot.wait_while_for(entered, time) {
+            rest();
+        }
+    }
+
     /// Worker: blocks until claimed, or until it gets up by itself: whether it has. Calls `guard`
     /// whenever it is on guard, for as long as that lasts.
     pub(crate) fn park(&self, worker: usize, how: Parking, mut guard: impl FnMut() -> Guard) -> bool {

@@ -99,8 +99,8 @@ impl Registry {
 }
 
 /// How long a thread outside waits for its job before it pays for the wakes that it owes, if nobody
-/// else has done so before. (To set a timer that is due sooner than the system's own costs more than
-/// a wake, in a virtual machine.)
+/// else has done so before. (To set a timer that is due sooner than the system's own costs more
+/// than a wake, in a virtual machine.)
 const GRACE: Duration = Duration::from_millis(5);
 
 /// Waits for something that comes so soon that to sleep would take longer; but no longer than this.

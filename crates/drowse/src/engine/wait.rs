@@ -2,11 +2,16 @@
 
 use super::worker::WorkerThread;
 use crate::TraceEvent;
-use crate::job::JobRef;
+use crate::job::{JobRef, Slabs};
 use crate::unwind;
 use drowse_sleep::{Deadlock, Host, LatchWord};
 use drowse_sync::{heavy_fences_executed, look};
 use std::ptr;
+use std::time::Duration;
+
+/// A worker that has slept for so long gives back the memory that many jobs have taken up. Before
+/// that, the next ones may come; to have the memory anew would take longer than to spawn them.
+const LONG_SLEEP: Duration = Duration::from_millis(100);
 
 impl WorkerThread {
     /// Runs other jobs until the latch is set. Sleeps when there are none.
@@ -121,6 +126,16 @@ impl Host for WorkerThread {
         debug_assert!(self.has_settled(), "whoever sleeps holds nothing that others wait for");
         self.tidy_up();
         self.registry.release_thread();
+    }
+
+    fn rests_after(&self) -> Option<Duration> {
+        let has_much = self.deque.has_memory_to_give_back() || Slabs::have_memory_to_give_back();
+        has_much.then_some(LONG_SLEEP)
+    }
+
+    fn rest(&self) {
+        self.deque.give_memory_back();
+        Slabs::give_memory_back();
     }
 
     fn after_sleep(&self) {

@@ -12,6 +12,9 @@
 //! count. Nobody waits for memory, so such a stock is settled when the next slab comes, or when the
 //! worker ends: it keeps one slab at most.
 //!
+//! Slabs that are free are kept for the next flood, by the process as a whole, until a worker has
+//! slept for long.
+//!
 //! The price: a job that does not begin for long keeps the slab that it is in, two kilobytes.
 
 use crate::engine::{SharedCount, Stock};
@@ -67,6 +70,7 @@ impl SharedCount for Slab {
             // us: its worker has handed out the last slot, or given up the rest.
             let slab = unsafe { Box::from_raw(this.cast_mut()) };
             slab.lifetime.over();
+            spare::keep(slab);
         }
     }
 }
@@ -108,7 +112,7 @@ impl Slabs {
     #[cold]
     #[inline(never)]
     fn begin(&self) {
-        let slab = Box::into_raw(Box::<Slab>::new_uninit()).cast::<Slab>();
+        let slab = spare::take().unwrap_or_else(|| Box::into_raw(Box::<Slab>::new_uninit()).cast::<Slab>());
         let left = AtomicUsize::new(faulty!("slab/counts-short", SLOTS, SLOTS - 1));
         // SAFETY: just allocated. The slots need not be initialized.
         unsafe {
@@ -136,6 +140,16 @@ impl Slabs {
 }
 
 impl Slabs {
+    /// Whether slabs that nobody uses take up much memory.
+    pub(crate) fn have_memory_to_give_back() -> bool {
+        spare::are_many()
+    }
+
+    /// Frees them.
+    pub(crate) fn give_memory_back() {
+        spare::free();
+    }
+
     /// The worker is going to do nothing for a while: it keeps no slab. (What is left in the middle
     /// of a heap would keep an allocator from giving the rest of it back.)
     pub(crate) fn rest(&self) {
@@ -152,6 +166,79 @@ impl Drop for Slabs {
     fn drop(&mut self) {
         self.rest();
     }
+}
+
+/// Slabs that nobody uses. The lock is never waited for: it may have been locked by a thread that a
+/// `fork` has left behind.
+#[cfg(not(any(drowse_loom, drowse_shuttle)))]
+mod spare {
+    use super::{SLAB_SIZE, Slab};
+    use drowse_sync::{Counter, Mutex, MutexGuard, OnceLock};
+    use std::mem;
+
+    /// A slab in which there is nothing.
+    struct Spare(*mut Slab);
+
+    // SAFETY: it is memory, and whoever has it has it alone.
+    unsafe impl Send for Spare {}
+
+    /// All of them, unless somebody else is at it.
+    fn spare() -> Option<MutexGuard<'static, Vec<Spare>>> {
+        static SPARE: OnceLock<Mutex<Vec<Spare>>> = OnceLock::new();
+        SPARE.get_or_init(|| Mutex::new(Vec::new())).try_lock()
+    }
+
+    /// How many there are, about.
+    static COUNT: Counter = Counter::new();
+    /// So many are worth to be freed: a quarter of a megabyte.
+    const MANY: u64 = (256 << 10) / SLAB_SIZE as u64;
+
+    pub(super) fn take() -> Option<*mut Slab> {
+        let mut spare = spare()?;
+        let Spare(slab) = spare.pop()?;
+        COUNT.set_mine(spare.len() as u64);
+        Some(slab)
+    }
+
+    pub(super) fn keep(slab: Box<Slab>) {
+        if let Some(mut spare) = spare() {
+            spare.push(Spare(Box::into_raw(slab)));
+            COUNT.set_mine(spare.len() as u64);
+        }
+    }
+
+    pub(super) fn are_many() -> bool {
+        COUNT.get() >= MANY
+    }
+
+    pub(super) fn free() {
+        let spare = spare().map(|mut spare| mem::take(&mut *spare));
+        COUNT.set_mine(0);
+        for Spare(slab) in spare.into_iter().flatten() {
+            // SAFETY: kept as a box, and taken out just now.
+            drop(unsafe { Box::from_raw(slab) });
+        }
+    }
+}
+
+/// A model is about the life of each.
+#[cfg(any(drowse_loom, drowse_shuttle))]
+mod spare {
+    use super::Slab;
+
+    pub(super) fn take() -> Option<*mut Slab> {
+        None
+    }
+
+    pub(super) fn keep(slab: Box<Slab>) {
+        drop(slab);
+    }
+
+    pub(super) fn are_many() -> bool {
+        false
+    }
+
+    pub(super) fn free() {}
 }
 
 #[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]

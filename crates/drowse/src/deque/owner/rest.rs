@@ -29,28 +29,31 @@ impl<T> Owner<T> {
     }
 
     /// The owner is going to do nothing for a while: it gives its light fences back, so that nobody
-    /// executes a heavy one because of it. Its next push gets them again. And it gives back most of
-    /// the memory that many items have taken up, if they are gone.
+    /// executes a heavy one because of it. Its next push gets them again.
     pub fn rest(&self) {
         let mut fences = self.fences.borrow_mut();
         if fences.is_some() {
             omittable!("deque/rest-stays-light", self.leave_fast_path());
             self.price.give_back(fences.take());
         }
-        if self.pages.are_worth_giving_back(self.buffer().capacity()) {
-            self.give_back_pages();
-        }
     }
 
-    /// Gives the memory of all slots back, if they are empty. The owner is on the slow path: its
-    /// next push sets the limit that `pages` wants.
+    /// Whether many items have taken up much memory.
+    pub fn has_memory_to_give_back(&self) -> bool {
+        self.pages.are_worth_giving_back(self.buffer().capacity())
+    }
+
+    /// Gives most of that memory back, if the items are gone. For an owner that
+    /// [rests](Self::rest): it is on the slow path, and its next push sets the limit that `pages`
+    /// wants.
     #[cold]
-    fn give_back_pages(&self) {
+    pub fn give_memory_back(&self) {
         let bottom = self.bottom();
         // ORDERING: acquire pairs with the release of each thief's compare-and-swap: those who have
         // taken an item read its slot before it is lost.
         let top = self.shared.public.top.load(Ordering::Acquire);
-        if faulty!("deque/rest-forgets-items", bottom <= top, true) {
+        let is_empty = faulty!("deque/rest-forgets-items", bottom <= top, true);
+        if is_empty && self.has_memory_to_give_back() {
             // A slow thief may read a slot after this. Then its compare-and-swap fails: see "no
             // epochs" in the module's notes.
             self.buffer().give_back();

@@ -36,10 +36,12 @@ fn an_owner_that_rests_gives_back_what_many_items_took_up() {
         let items = Items::new(4 * LARGE);
         push(&owner, &items, 0..LARGE);
         owner.rest();
+        owner.give_memory_back();
         assert!(has_much(&owner), "there are items");
         assert_eq!(slots_in_use(&owner), LARGE);
         drain(&owner);
         owner.rest();
+        owner.give_memory_back();
         assert!(!has_much(&owner));
         if cfg!(target_os = "linux") {
             let left = slots_in_use(&owner);
@@ -49,15 +51,18 @@ fn an_owner_that_rests_gives_back_what_many_items_took_up() {
         push(&owner, &items, LARGE..LARGE + 1_000);
         drain(&owner);
         owner.rest();
+        owner.give_memory_back();
         assert!(!has_much(&owner));
         push(&owner, &items, LARGE + 1_000..2 * LARGE + 1_001);
         drain(&owner);
         assert!(has_much(&owner));
         owner.rest();
+        owner.give_memory_back();
         assert!(!has_much(&owner));
         push(&owner, &items, 2 * LARGE + 1_001..4 * LARGE);
         drain(&owner);
         owner.rest();
+        owner.give_memory_back();
         items.assert_each_taken_once();
     });
 }
@@ -66,6 +71,7 @@ fn an_owner_that_rests_gives_back_what_many_items_took_up() {
 fn few_items_at_a_time_touch_many_pages_in_the_end() {
     both_ways_from(LARGE, |owner, _| {
         owner.rest();
+        owner.give_memory_back();
         assert!(!has_much(&owner));
         let items = Items::new(LARGE + 1);
         for index in 0..=LARGE {
@@ -87,6 +93,7 @@ fn small_deques_keep_what_they_have() {
         push(&owner, &items, 0..LARGE / 2);
         drain(&owner);
         owner.rest();
+        owner.give_memory_back();
         assert_eq!(slots_in_use(&owner), LARGE / 2);
     });
 }
@@ -107,6 +114,7 @@ fn nothing_is_lost_though_thieves_are_about_when_memory_is_given_back() {
                 // As if there had been many.
                 owner.pages.reached(i64::MAX);
                 owner.rest();
+                owner.give_memory_back();
                 assert!(!has_much(&owner));
                 if next == all {
                     break;
