@@ -1,6 +1,6 @@
 //! Threads outside that take the seats of workers.
 
-use crate::common::{assert_works, caught, occupy, until, until_all_sleep, watchdog};
+use crate::common::{assert_works, caught, until, until_all_sleep, watchdog};
 use drowse::{ThreadPool, ThreadPoolBuilder};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -64,19 +64,30 @@ fn nobody_shares_a_seat() {
     });
 }
 
+/// The one seat is taken by a guest that does not go before another thread's job has run.
 #[test]
-fn where_no_worker_sleeps_the_caller_waits() {
+fn where_no_seat_is_free_the_caller_waits() {
     watchdog(|| {
-        let pool = pool(2);
-        let busy = occupy(&pool, 2);
-        let before = guests(&pool);
+        let (pool, done) = (pool(1), AtomicUsize::new(0));
+        until_all_sleep(&pool);
+        let sit = || {
+            while done.load(Ordering::Acquire) == 0 {
+                drowse::join(|| (), || ());
+            }
+            thread::current().id()
+        };
+        let visit = || {
+            done.store(1, Ordering::Release);
+            thread::current().id()
+        };
         thread::scope(|s| {
-            let caller = s.spawn(|| pool.install(|| thread::current().id()) == thread::current().id());
-            until("the job is there", || !caller.is_finished());
-            drop(busy);
-            assert!(!caller.join().unwrap(), "it ran on a worker");
+            let first = s.spawn(|| pool.install(sit));
+            until("the seat is taken", || guests(&pool) == 1);
+            let ran_on = pool.install(visit);
+            assert_eq!(first.join().unwrap(), ran_on, "in the middle of the first one's work");
+            assert_ne!(ran_on, thread::current().id());
         });
-        assert_eq!(guests(&pool), before);
+        assert_eq!(guests(&pool), 1);
     });
 }
 
