@@ -99,6 +99,17 @@
 //! alone, and whose last sleep was over before it was worth it, keeps *watch*: it searches for a
 //! little longer before it gets sleepy ([`Policy::rounds_on_watch`]).
 //!
+//! # Who else looks after a job
+//!
+//! Not every post must wake somebody there and then. A post may rely on those who search; on a
+//! *sentry*, a sleeper with an alarm clock, where as many are up as can run; or on somebody who has
+//! offered to look after it, and [owes](Sleep::owe) the wake: a thread outside that waits anyway,
+//! or a worker that keeps the door for guests. Whoever is relied on looks for jobs before it stops
+//! being so.
+//!
+//! A *guest* is a thread outside that [takes the seat](Sleep::take_seat) of a worker which sleeps
+//! with nothing to do, and is that worker for a while.
+//!
 //! # What can be seen
 //!
 //! [`SleepMetrics`] tells how often each worker slept and for how long, how often it was woken and
