@@ -101,6 +101,16 @@ fn a_job_in_another_pool_brings_its_result() {
     });
 }
 
+/// The job may have ended when somebody comes to wait for it, or not.
+#[test]
+fn a_handle_brings_the_result() {
+    for_each_protocol(2, |protocol| {
+        with_one_worker(protocol, |pool| {
+            assert_eq!(pool.spawn_handle(|| Parcel::of(42)).join().unwrap().take(), 42);
+        });
+    });
+}
+
 /// Demands that the scope panics with what a job has put in its panic.
 fn panics(scope: impl FnOnce()) {
     let panic = panic::catch_unwind(AssertUnwindSafe(scope)).unwrap_err();

@@ -74,11 +74,11 @@ mod trace;
 mod unwind;
 
 pub use api::{
-    Blocked, BroadcastContext, FnContext, Scope, ScopeFifo, ThreadBuilder, ThreadPool, ThreadPoolBuildError,
-    ThreadPoolBuilder, Yield, broadcast, current_num_threads, current_thread_has_pending_tasks,
-    current_thread_index, in_place_scope, in_place_scope_fifo, join, join_context, mark_blocked,
-    mark_unblocked, max_num_threads, metrics, scope, scope_fifo, spawn, spawn_all, spawn_broadcast,
-    spawn_fifo, yield_local, yield_now,
+    Blocked, BroadcastContext, FnContext, JoinHandle, Scope, ScopeFifo, ThreadBuilder, ThreadPool,
+    ThreadPoolBuildError, ThreadPoolBuilder, Yield, broadcast, current_num_threads,
+    current_thread_has_pending_tasks, current_thread_index, in_place_scope, in_place_scope_fifo, join,
+    join_context, mark_blocked, mark_unblocked, max_num_threads, metrics, scope, scope_fifo, spawn,
+    spawn_all, spawn_broadcast, spawn_fifo, spawn_handle, yield_local, yield_now,
 };
 
 /// The version of drowse that this program runs on.

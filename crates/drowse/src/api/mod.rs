@@ -7,6 +7,7 @@ mod deadlock;
 mod env;
 mod error;
 mod global;
+mod handle;
 mod join;
 mod pool;
 mod scope;
@@ -22,6 +23,7 @@ pub use context::{
 };
 pub use deadlock::{Blocked, mark_blocked, mark_unblocked};
 pub use error::ThreadPoolBuildError;
+pub use handle::{JoinHandle, spawn_handle};
 pub use join::{join, join_context};
 pub use pool::ThreadPool;
 pub use scope::{Scope, ScopeFifo, in_place_scope, in_place_scope_fifo, scope, scope_fifo};

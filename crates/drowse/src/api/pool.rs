@@ -1,6 +1,7 @@
 //! A pool apart from the global one.
 
 use super::broadcast::{broadcast_in, spawn_broadcast_in};
+use super::handle::{JoinHandle, spawn_handle_in};
 use super::scope::{in_place_scope_fifo_in, in_place_scope_in};
 use super::spawn::{spawn_all_in, spawn_fifo_in, spawn_in};
 use super::{BroadcastContext, Scope, ScopeFifo, Yield};
@@ -63,6 +64,42 @@ impl ThreadPool {
         R: Send,
     {
         self.registry.in_worker(|_, _| op())
+    }
+
+    /// As [`install`](Self::install), but a worker of another pool that calls this runs nothing else
+    /// meanwhile: it blocks, like any other thread. So what it has borrowed, or locked, nobody else
+    /// comes across on its thread.
+    ///
+    /// Its own pool has a worker less until the closure is done. If the closure waits for that pool in
+    /// turn, and all of its workers are blocked like this, they wait for each other for ever.
+    ///
+    /// # Panics
+    ///
+    /// If the closure panics, with the same payload.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use std::cell::RefCell;
+    ///
+    /// thread_local!(static NAMES: RefCell<Vec<String>> = RefCell::default());
+    ///
+    /// let (here, there) = (drowse::ThreadPoolBuilder::new(), drowse::ThreadPoolBuilder::new());
+    /// let (here, there) = (here.num_threads(1).build().unwrap(), there.num_threads(1).build().unwrap());
+    /// here.install(|| {
+    ///     NAMES.with_borrow_mut(|names| {
+    ///         // No other job of `here` runs on this thread, and finds `NAMES` borrowed.
+    ///         names.push(there.install_blocking(|| "dozer".to_owned()));
+    ///     });
+    ///     assert_eq!(NAMES.take(), ["dozer"]);
+    /// });
+    /// ```
+    pub fn install_blocking<OP, R>(&self, op: OP) -> R
+    where
+        OP: FnOnce() -> R + Send,
+        R: Send,
+    {
+        self.registry.in_worker_blocking(|_, _| op())
     }
 
     /// Runs a closure once on each worker of this pool. See [`broadcast`](crate::broadcast()).
@@ -207,6 +244,21 @@ impl ThreadPool {
         OP: FnOnce() + Send + 'static,
     {
         spawn_in(op, &self.registry);
+    }
+
+    /// [`spawn_handle`](crate::spawn_handle) into this pool.
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    /// let handle = pool.spawn_handle(|| 42);
+    /// assert_eq!(handle.join().unwrap(), 42);
+    /// ```
+    pub fn spawn_handle<OP, T>(&self, op: OP) -> JoinHandle<T>
+    where
+        OP: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        spawn_handle_in(op, &self.registry)
     }
 
     /// [`spawn_all`](crate::spawn_all()) into this pool.

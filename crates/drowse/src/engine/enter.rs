@@ -36,34 +36,60 @@ impl Registry {
             let site = self.sites.of(on_this_worker::<R, OP> as fn(OP, bool) -> R as usize);
             return guest.work(site, |worker| op(worker, false));
         }
+        self.in_worker_while_blocked(op, self)
+    }
+
+    /// As [`in_worker`](Self::in_worker), but a worker of another pool blocks.
+    pub(crate) fn in_worker_blocking<OP, R>(self: &Arc<Self>, op: OP) -> R
+    where
+        OP: FnOnce(&WorkerThread, bool) -> R + Send,
+        R: Send,
+    {
+        WorkerThread::with_current(|worker| match worker {
+            None => self.in_worker_from_outside(op),
+            Some(worker) if worker.registry().id() == self.id() => op(worker, false),
+            Some(worker) => {
+                Self::assert_may_wait();
+                self.in_worker_while_blocked(op, worker.registry())
+            }
+        })
+    }
+
+    /// This thread blocks until `op` has run on a worker, and the pool `of` it is told.
+    fn in_worker_while_blocked<OP, R>(&self, op: OP, of: &Self) -> R
+    where
+        OP: FnOnce(&WorkerThread, bool) -> R + Send,
+        R: Send,
+    {
         with_lock_latch(|latch| {
             let entry = Entry::default();
             let run = |migrated| entry.run(|| on_this_worker(op, migrated));
             let job = StackJob::new(run, LatchRef::new(latch));
             // SAFETY: we wait for the job right here, so it outlives its execution; `OP` and `R`
             // are `Send`. Whoever calls us holds the pool, so it has not ended.
-            unwind::or_abort(|| unsafe { self.send(job.as_job_ref(), &entry, latch) });
+            unwind::or_abort(|| unsafe { self.send(job.as_job_ref(), &entry, latch, of) });
             // SAFETY: the latch was set.
             unsafe { job.take_result() }
         })
         .unwrap_or_else(|payload| unwind::resume_unwinding(payload))
     }
 
-    /// Sends a job to the workers and waits until it is done, and has set this latch.
+    /// Sends a job to the workers and waits until it is done, and has set this latch. The place of
+    /// the calling thread in the pool `of` it is free meanwhile.
     ///
     /// # Safety
     ///
     /// As for [`inject`](Self::inject).
-    unsafe fn send(&self, job: JobRef, entry: &Entry, latch: &LockLatch) {
+    unsafe fn send(&self, job: JobRef, entry: &Entry, latch: &LockLatch, of: &Self) {
         let site = self.sites.of(job.function());
         // What a handler does before we wait may take long.
-        let may_owe = self.handlers.release_thread.is_none();
+        let may_owe = of.handlers.release_thread.is_none();
         let owes = may_owe && site.seems_short() && self.sleep.owe();
         let begins_at_once = owes && self.sleep.somebody_searches();
         // SAFETY: the caller's promise.
         unsafe { self.inject(job) };
         let mut forks = true;
-        self.wait_outside(|| {
+        of.wait_outside(|| {
             if owes {
                 if let Some(usual) = site.usual().filter(|_| begins_at_once) {
                     spin_until(|| latch.is_set(), usual * 2);

@@ -7,6 +7,7 @@ mod broadcast;
 mod current;
 mod drops;
 mod fairness;
+mod handle;
 mod spawn;
 mod spawn_all;
 mod spawn_broadcast;

@@ -1,7 +1,8 @@
 //! Pools that call each other: a worker that waits in another pool goes on helping its own.
 
-use crate::common::{assert_works, fib, pool, until_all_sleep, watchdog};
+use crate::common::{self, assert_works, fib, pool, until_all_sleep, watchdog};
 use drowse::{ThreadPool, current_num_threads};
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
@@ -203,5 +204,41 @@ fn a_pool_may_end_as_soon_as_its_last_job_is_back_from_another() {
         }
         drop(sender);
         assert_eq!(receiver.iter().sum::<i32>(), 124_750);
+    });
+}
+
+thread_local!(static BORROWED: RefCell<u32> = const { RefCell::new(0) });
+
+/// A job of the same pool would find the cell borrowed, if the worker ran it while it waits.
+#[test]
+fn a_worker_that_blocks_in_another_pool_runs_nothing_else() {
+    watchdog(|| {
+        for (here, there) in [(1, 1), (2, 1), (2, 2)] {
+            let (here, there) = (pool(here), pool(there));
+            let (sender, receiver) = mpsc::channel();
+            here.install(|| {
+                BORROWED.with_borrow_mut(|borrowed| {
+                    for _ in 0..20 {
+                        let sender = sender.clone();
+                        drowse::spawn(move || sender.send(BORROWED.with_borrow_mut(|_| ())).unwrap());
+                        *borrowed += there.install_blocking(|| drowse::join(|| 1, || 2).1);
+                    }
+                    assert_eq!(std::mem::take(borrowed), 40);
+                });
+            });
+            drop(sender);
+            assert_eq!(receiver.iter().count(), 20);
+        }
+    });
+}
+
+#[test]
+fn a_blocking_install_is_an_install_for_all_others() {
+    watchdog(|| {
+        let pool = pool(2);
+        assert_eq!(pool.install_blocking(current_num_threads), 2);
+        assert_eq!(pool.install(|| pool.install_blocking(|| fib(10))), 55);
+        let panic = common::caught::<&str, _>(|| pool.install_blocking(|| panic!("bad dream")));
+        assert_eq!(panic, "bad dream");
     });
 }
