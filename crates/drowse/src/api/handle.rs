@@ -48,7 +48,8 @@ where
 
 /// A closure that was [spawned](spawn_handle), and its result.
 ///
-/// If the handle is dropped, the closure runs all the same, and its result, or its panic, is dropped.
+/// If the handle is dropped, the closure runs all the same, and its result, or its panic, is
+/// dropped.
 ///
 /// ```
 /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();

@@ -66,12 +66,12 @@ impl ThreadPool {
         self.registry.in_worker(|_, _| op())
     }
 
-    /// As [`install`](Self::install), but a worker of another pool that calls this runs nothing else
-    /// meanwhile: it blocks, like any other thread. So what it has borrowed, or locked, nobody else
-    /// comes across on its thread.
+    /// As [`install`](Self::install), but a worker of another pool that calls this runs nothing
+    /// else meanwhile: it blocks, like any other thread. So what it has borrowed, or locked, nobody
+    /// else comes across on its thread.
     ///
-    /// Its own pool has a worker less until the closure is done. If the closure waits for that pool in
-    /// turn, and all of its workers are blocked like this, they wait for each other for ever.
+    /// Its own pool has a worker less until the closure is done. If the closure waits for that pool
+    /// in turn, and all of its workers are blocked like this, they wait for each other for ever.
     ///
     /// # Panics
     ///
@@ -85,14 +85,11 @@ impl ThreadPool {
     /// thread_local!(static NAMES: RefCell<Vec<String>> = RefCell::default());
     ///
     /// let (here, there) = (drowse::ThreadPoolBuilder::new(), drowse::ThreadPoolBuilder::new());
-    /// let (here, there) = (here.num_threads(1).build().unwrap(), there.num_threads(1).build().unwrap());
-    /// here.install(|| {
-    ///     NAMES.with_borrow_mut(|names| {
-    ///         // No other job of `here` runs on this thread, and finds `NAMES` borrowed.
-    ///         names.push(there.install_blocking(|| "dozer".to_owned()));
-    ///     });
-    ///     assert_eq!(NAMES.take(), ["dozer"]);
-    /// });
+    /// let (here, there) = (here.num_threads(1).build().unwrap(),
+    /// there.num_threads(1).build().unwrap()); here.install(|| {     NAMES.with_borrow_mut(|names|
+    /// {         // No other job of `here` runs on this thread, and finds `NAMES` borrowed.
+    /// names.push(there.install_blocking(|| "dozer".to_owned()));     });
+    /// assert_eq!(NAMES.take(), ["dozer"]); });
     /// ```
     pub fn install_blocking<OP, R>(&self, op: OP) -> R
     where

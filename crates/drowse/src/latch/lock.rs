@@ -42,20 +42,22 @@ impl LockLatch {
     pub(crate) fn wait(&self) {
         // WAKE: the setter swaps; it either sees WAITING, and wakes us, or makes this exchange
         // fail.
-        // ORDERING: relaxed; `wait_while` acquires what the setter released. If it fails, somebody
-        // has set the latch, or we have waited before.
-        let _ = self.word.replace(UNSET, WAITING, Ordering::Relaxed);
-        self.word.wait_while(WAITING);
+        if self.must_wait() {
+            self.word.wait_while(WAITING);
+        }
     }
 
     /// Blocks until the latch is set, but not much longer than `time`. Whether it is.
     pub(crate) fn wait_for(&self, time: Duration) -> bool {
         // WAKE: as in `wait`, which may follow.
-        // ORDERING: relaxed; as in `wait`. For the look too: if it is not WAITING, the exchange has
-        // failed, and acquired.
-        let waits = self.word.replace(UNSET, WAITING, Ordering::Relaxed)
-            || self.word.load(Ordering::Relaxed) == WAITING;
-        !(waits && self.word.wait_while_for(WAITING, time))
+        !(self.must_wait() && self.word.wait_while_for(WAITING, time))
+    }
+
+    /// Whether the latch is not set: then its setter sees that somebody waits.
+    fn must_wait(&self) -> bool {
+        // ORDERING: relaxed, both. If the exchange fails, it acquires what the setter released; or
+        // we have waited before, and go on to do so.
+        self.word.replace(UNSET, WAITING, Ordering::Relaxed) || self.word.load(Ordering::Relaxed) == WAITING
     }
 
     /// Blocks until the latch is set, then makes it as new.

@@ -220,7 +220,7 @@ fn a_worker_that_blocks_in_another_pool_runs_nothing_else() {
                 BORROWED.with_borrow_mut(|borrowed| {
                     for _ in 0..20 {
                         let sender = sender.clone();
-                        drowse::spawn(move || sender.send(BORROWED.with_borrow_mut(|_| ())).unwrap());
+                        drowse::spawn(move || sender.send(BORROWED.with_borrow_mut(|n| *n)).unwrap());
                         *borrowed += there.install_blocking(|| drowse::join(|| 1, || 2).1);
                     }
                     assert_eq!(std::mem::take(borrowed), 40);
