@@ -27,6 +27,10 @@ impl Sleep {
     /// Parks the worker, as it suits guests. Whether it got up by itself.
     pub(crate) fn park_somehow(&self, idle: &Idle, host: &dyn Host) -> bool {
         let worker = idle.worker;
+        // Before it looks after anything.
+        if let Some(after) = host.rests_after() {
+            self.slots.rest_in(worker, after, || host.rest());
+        }
         let at_home = !idle.in_a_job && self.slots.are_for_guests();
         let mut keeps_door = at_home && self.wants_a_doorkeeper() && self.owe();
         let how = match (at_home, keeps_door) {
@@ -36,9 +40,6 @@ impl Sleep {
         };
         if keeps_door {
             self.meters[worker].sentries.add(1);
-        }
-        if let Some(after) = host.rests_after() {
-            self.slots.rest_in(worker, after, || host.rest());
         }
         let by_itself = self.slots.park(worker, how, || {
             if std::mem::take(&mut keeps_door) {

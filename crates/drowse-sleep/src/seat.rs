@@ -99,6 +99,9 @@ impl Sleep {
 
     /// Leaves the seat as it was found. False if that cannot be.
     fn vacate(&self, worker: usize, home: &LatchWord, host: &dyn Host) -> bool {
+        if host.rests_after().is_some() {
+            return false; // The worker has something to put away.
+        }
         if self.leaves_others_alone() != Some(false) {
             return false;
         }

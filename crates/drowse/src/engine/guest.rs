@@ -12,6 +12,7 @@ use drowse_sleep::{Deadlock, Host};
 use drowse_sync::atomic::Ordering;
 use drowse_sync::{Stopwatch, heavy_fences_executed};
 use std::ptr::{self, NonNull};
+use std::time::Duration;
 
 /// The seat that this thread has taken. It gives it back when it is dropped.
 #[derive(Debug)]
@@ -97,7 +98,8 @@ impl Drop for Guest<'_> {
         let seat = unsafe { WorkerThread::replace_current(self.before) };
         debug_assert!(ptr::eq(seat, self.seat.as_ptr()), "a guest leaves the seat that it took");
         // As soon as the seat is given back, the worker may wake up and end, and is gone.
-        let left = Left { registry: self.registry, index: worker.index() };
+        let rests_after = worker.rests_after();
+        let left = Left { registry: self.registry, index: worker.index(), rests_after };
         let home = self.registry.threads[left.index].terminate.word();
         // WAKE: the worker, if there is something left to do in its place.
         self.registry.sleep.give_seat_back(left.index, home, &left);
@@ -108,11 +110,16 @@ impl Drop for Guest<'_> {
 struct Left<'r> {
     registry: &'r Registry,
     index: usize,
+    rests_after: Option<Duration>,
 }
 
 impl Host for Left<'_> {
     fn work_visible(&self) -> bool {
         self.registry.work_visible() || self.registry.has_letter(self.index)
+    }
+
+    fn rests_after(&self) -> Option<Duration> {
+        self.rests_after
     }
 
     fn deadlock(&self, deadlock: &Deadlock) {

@@ -21,7 +21,7 @@ impl Registry {
     pub(crate) unsafe fn inject_or_push(&self, job: JobRef) {
         self.with_worker(|worker| match worker {
             // SAFETY: the caller's promise.
-            Some(worker) => unsafe { worker.push(job) },
+            Some(worker) => worker.without_turns(|| unsafe { worker.push(job) }),
             // SAFETY: the caller's promise.
             None => unsafe { self.inject(job) },
         });
@@ -112,7 +112,7 @@ impl Batch<'_> {
         }
         self.registry.with_worker(|worker| match worker {
             // SAFETY: the promise made to `inject_or_push_all`; each leaves the batch here.
-            Some(worker) => unsafe { worker.push_all(jobs) },
+            Some(worker) => worker.without_turns(|| unsafe { worker.push_all(jobs) }),
             // SAFETY: the same.
             None => unsafe { self.registry.inject_all(jobs) },
         });

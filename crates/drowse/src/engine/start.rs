@@ -4,7 +4,7 @@ use super::registry::{Handlers, Registry};
 use super::turns::after_slow_push;
 use super::worker::WorkerThread;
 use crate::deque::{self, Owner, Stealer};
-use crate::job::JobHeader;
+use crate::job::{JobHeader, Slabs};
 use crate::trace::Recorder;
 use crate::unwind;
 use drowse_sleep::{Policy, Sleep, SleepProtocol, Steering};
@@ -135,6 +135,8 @@ fn live(worker: &WorkerThread, registry: &Registry) {
         registry.catch_unwind(|| exit(index));
         worker.run_local_jobs();
     }
+    // Nobody else may come to sleep for long.
+    Slabs::give_memory_back();
     registry.sleep.mark_gone(index, &|deadlock| registry.handle_deadlock(deadlock));
     registry.release_thread();
 }

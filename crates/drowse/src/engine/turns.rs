@@ -9,6 +9,10 @@
 //! the same way in which a thief asks for jobs: their next push leaves the fast path. Whoever comes
 //! to that first runs the oldest job from outside, there and then, and goes on. Each time that
 //! somebody asks, one job gets its turn; so what the workers are in the middle of goes on too.
+//!
+//! A turn is given where a `join` forks, and nowhere else: whoever joins must reckon with other jobs
+//! on its thread anyway, since it runs some while it waits for a half that was stolen. Whoever
+//! spawns need not. Nor need anybody in a pool of one thread, where nobody steals.
 
 use super::registry::Registry;
 use super::worker::WorkerThread;
@@ -29,14 +33,21 @@ impl Registry {
     /// Sees to it that the job which sets this latch is begun, and returns then, or when the latch
     /// is set. `begun` counts that.
     pub(super) fn insist(&self, begun: &Counter, latch: &LockLatch) {
+        if self.num_threads() == 1 {
+            return;
+        }
         let has_begun = || begun.get() > 0;
         for _ in 0..MOST_REQUESTS {
-            // Whoever sleeps is woken for it, or else a sentry gets up.
-            if has_begun() || self.sleep.sleeping() > 0 || latch.wait_for(PATIENCE) {
-                return;
+            if has_begun() || latch.wait_for(PATIENCE) {
+                break;
             }
-            self.ask_for_a_turn();
+            // Whoever sleeps is woken for it, or else a sentry gets up.
+            if self.sleep.sleeping() == 0 {
+                self.ask_for_a_turn();
+            }
         }
+        // Others who insist will ask again.
+        self.overdue.set_mine(0);
     }
 
     fn ask_for_a_turn(&self) {
@@ -59,6 +70,14 @@ pub(super) fn after_slow_push() {
 }
 
 impl WorkerThread {
+    /// Calls `push`, which is not that of a `join`: nobody gets a turn.
+    pub(super) fn without_turns<R>(&self, push: impl FnOnce() -> R) -> R {
+        let turns = self.turns.replace(MOST_TURNS);
+        let result = push();
+        self.turns.set(turns);
+        result
+    }
+
     /// Runs a job from outside that somebody insists on.
     #[cold]
     fn give_a_turn(&self) {

@@ -192,7 +192,7 @@ impl WorkerThread {
         let fifo = &self.registry.threads[self.index].fifo;
         // SAFETY: the fifo is in the registry, which every worker that may execute the reference
         // holds.
-        unsafe { self.push(fifo.push(job)) }
+        self.without_turns(|| unsafe { self.push(fifo.push(job)) });
     }
 
     /// Room for the jobs that it spawns.

@@ -20,6 +20,7 @@
 use crate::engine::{SharedCount, Stock};
 use drowse_sync::atomic::{AtomicUsize, Ordering};
 use drowse_sync::{Lifetime, faulty, mutant};
+use std::alloc::{self, Layout};
 use std::cell::{Cell, UnsafeCell};
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
@@ -27,17 +28,18 @@ use std::ptr::{self, NonNull};
 /// The bytes of a slot, and its alignment: a header, and a closure that captures three words.
 const SLOT_SIZE: usize = 32;
 
-/// The bytes of a slab, and its alignment, so that a slot's address tells that of its slab.
-const SLAB_SIZE: usize = 2048;
+/// The alignment of a slab, so that a slot's address tells that of its slab. It is a little smaller
+/// than that: allocators put words of their own between two.
+const SLAB_ALIGN: usize = 2048;
 
 /// As many as there is room for beside the count. (A model has few jobs.)
-const SLOTS: usize = if cfg!(any(drowse_loom, drowse_shuttle)) { 2 } else { SLAB_SIZE / SLOT_SIZE - 1 };
+const SLOTS: usize = if cfg!(any(drowse_loom, drowse_shuttle)) { 2 } else { SLAB_ALIGN / SLOT_SIZE - 2 };
 
 #[repr(C, align(32))]
 #[derive(Debug)]
 struct Slot(UnsafeCell<MaybeUninit<[u8; SLOT_SIZE]>>);
 
-#[repr(C, align(2048))]
+#[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Slab {
     /// The slots that are not free: they have a job, or will get one.
@@ -47,7 +49,33 @@ pub(crate) struct Slab {
 }
 
 const _: () = assert!(align_of::<Slot>() == SLOT_SIZE && size_of::<Slot>() == SLOT_SIZE);
-const _: () = assert!(align_of::<Slab>() == SLAB_SIZE && size_of::<Slab>() == SLAB_SIZE);
+const _: () = assert!(align_of::<Slab>() == SLOT_SIZE && size_of::<Slab>() < SLAB_ALIGN);
+
+impl Slab {
+    /// How one is allocated. (What fails here fails when the program is built.)
+    const LAYOUT: Layout = match Layout::from_size_align(size_of::<Self>(), SLAB_ALIGN) {
+        Ok(layout) => layout,
+        Err(_) => panic!("a power of two"),
+    };
+
+    /// Memory for one.
+    fn allocate() -> *mut Self {
+        // SAFETY: of a size that is not zero.
+        let slab = unsafe { alloc::alloc(Self::LAYOUT) };
+        if slab.is_null() {
+            alloc::handle_alloc_error(Self::LAYOUT);
+        }
+        slab.cast()
+    }
+
+    /// # Safety
+    ///
+    /// It must come from `allocate`, and not be used again.
+    unsafe fn deallocate(this: *mut Self) {
+        // SAFETY: the caller's promise.
+        unsafe { alloc::dealloc(this.cast(), Self::LAYOUT) };
+    }
+}
 
 /// The slots that are left.
 impl SharedCount for Slab {
@@ -68,9 +96,10 @@ impl SharedCount for Slab {
         if unsafe { (*this).left.fetch_sub(count, ordering) } == count {
             // SAFETY: from `Slabs::begin`. All slots are free, so nobody has a pointer to it but
             // us: its worker has handed out the last slot, or given up the rest.
-            let slab = unsafe { Box::from_raw(this.cast_mut()) };
-            slab.lifetime.over();
-            spare::keep(slab);
+            unsafe {
+                (*this).lifetime.over();
+                spare::keep(this.cast_mut());
+            }
         }
     }
 }
@@ -112,7 +141,7 @@ impl Slabs {
     #[cold]
     #[inline(never)]
     fn begin(&self) {
-        let slab = spare::take().unwrap_or_else(|| Box::into_raw(Box::<Slab>::new_uninit()).cast::<Slab>());
+        let slab = spare::take().unwrap_or_else(Slab::allocate);
         let left = AtomicUsize::new(faulty!("slab/counts-short", SLOTS, SLOTS - 1));
         // SAFETY: just allocated. The slots need not be initialized.
         unsafe {
@@ -130,7 +159,7 @@ impl Slabs {
     /// It must come from `alloc`, of this worker or another, and be freed once.
     #[inline]
     pub(crate) unsafe fn free(&self, slot: NonNull<u8>) {
-        let slab = slot.as_ptr().map_addr(|address| address & !(SLAB_SIZE - 1)).cast::<Slab>();
+        let slab = slot.as_ptr().map_addr(|address| address & !(SLAB_ALIGN - 1)).cast::<Slab>();
         // SAFETY: the slab that the slot is in, and which the slot has kept alive so far.
         unsafe {
             (*slab).lifetime.used();
@@ -172,7 +201,7 @@ impl Drop for Slabs {
 /// `fork` has left behind.
 #[cfg(not(any(drowse_loom, drowse_shuttle)))]
 mod spare {
-    use super::{SLAB_SIZE, Slab};
+    use super::{SLAB_ALIGN, Slab};
     use drowse_sync::{Counter, Mutex, MutexGuard, OnceLock};
     use std::mem;
 
@@ -191,7 +220,7 @@ mod spare {
     /// How many there are, about.
     static COUNT: Counter = Counter::new();
     /// So many are worth to be freed: a quarter of a megabyte.
-    const MANY: u64 = (256 << 10) / SLAB_SIZE as u64;
+    const MANY: u64 = (256 << 10) / SLAB_ALIGN as u64;
 
     pub(super) fn take() -> Option<*mut Slab> {
         let mut spare = spare()?;
@@ -200,10 +229,17 @@ mod spare {
         Some(slab)
     }
 
-    pub(super) fn keep(slab: Box<Slab>) {
-        if let Some(mut spare) = spare() {
-            spare.push(Spare(Box::into_raw(slab)));
-            COUNT.set_mine(spare.len() as u64);
+    /// # Safety
+    ///
+    /// It must come from `allocate`, and be the caller's alone.
+    pub(super) unsafe fn keep(slab: *mut Slab) {
+        match spare() {
+            Some(mut spare) => {
+                spare.push(Spare(slab));
+                COUNT.set_mine(spare.len() as u64);
+            }
+            // SAFETY: the caller's promise.
+            None => unsafe { Slab::deallocate(slab) },
         }
     }
 
@@ -215,8 +251,8 @@ mod spare {
         let spare = spare().map(|mut spare| mem::take(&mut *spare));
         COUNT.set_mine(0);
         for Spare(slab) in spare.into_iter().flatten() {
-            // SAFETY: kept as a box, and taken out just now.
-            drop(unsafe { Box::from_raw(slab) });
+            // SAFETY: whoever kept it had it alone, and it was taken out just now.
+            unsafe { Slab::deallocate(slab) };
         }
     }
 }
@@ -230,8 +266,12 @@ mod spare {
         None
     }
 
-    pub(super) fn keep(slab: Box<Slab>) {
-        drop(slab);
+    /// # Safety
+    ///
+    /// It must come from `allocate`, and be the caller's alone.
+    pub(super) unsafe fn keep(slab: *mut Slab) {
+        // SAFETY: the caller's promise.
+        unsafe { Slab::deallocate(slab) };
     }
 
     pub(super) fn are_many() -> bool {

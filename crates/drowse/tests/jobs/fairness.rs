@@ -2,10 +2,11 @@
 
 use crate::common;
 use drowse::SleepProtocol;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
+use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
+use std::time::Duration;
 
 /// Spawns itself again until it is told to stop.
 fn perpetual(stop: Arc<AtomicBool>, ended: mpsc::Sender<()>) {
@@ -89,7 +90,7 @@ fn a_broadcast_is_served_though_a_join_never_gets_to_its_second_half() {
 fn who_insists_gets_a_turn_in_the_middle_of_joins() {
     for protocol in SleepProtocol::ALL {
         common::watchdog(move || {
-            for threads in [1, 2] {
+            for threads in [2, 3] {
                 let pool = drowse::ThreadPoolBuilder::new().num_threads(threads).sleep_protocol(protocol);
                 let pool = pool.build().unwrap();
                 let (enough, turns) = (AtomicUsize::new(0), 6);
@@ -108,4 +109,41 @@ fn who_insists_gets_a_turn_in_the_middle_of_joins() {
             }
         });
     }
+}
+
+/// Whoever spawns while it holds a lock need not reckon with a job that wants it.
+#[test]
+fn nobody_gets_a_turn_where_a_job_is_spawned() {
+    common::watchdog(|| {
+        let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let lock = Mutex::new(0);
+        for _ in 0..20 {
+            let (over, busy) = (AtomicBool::new(false), Barrier::new(3));
+            let is_over = || over.load(Ordering::Acquire);
+            let spawn = || {
+                let guard = lock.lock().unwrap();
+                busy.wait();
+                while !is_over() {
+                    drowse::spawn(|| ());
+                }
+                drop(guard);
+            };
+            let keep_busy = || {
+                busy.wait();
+                while !is_over() {
+                    std::hint::spin_loop();
+                }
+            };
+            thread::scope(|s| {
+                s.spawn(|| pool.install(spawn));
+                s.spawn(|| pool.install(keep_busy));
+                busy.wait();
+                s.spawn(|| pool.install(|| *lock.lock().unwrap() += 1));
+                // Long enough for it to insist. Nothing depends on that.
+                thread::park_timeout(Duration::from_millis(3));
+                over.store(true, Ordering::Release);
+            });
+        }
+        assert_eq!(lock.into_inner().unwrap(), 20);
+    });
 }

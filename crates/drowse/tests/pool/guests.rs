@@ -1,6 +1,6 @@
 //! Threads outside that take the seats of workers.
 
-use crate::common::{assert_works, caught, until, until_all_sleep, watchdog};
+use crate::common::{assert_works, caught, occupy, sleeping, until, until_all_sleep, watchdog};
 use drowse::{ThreadPool, ThreadPoolBuilder};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -64,12 +64,14 @@ fn nobody_shares_a_seat() {
     });
 }
 
-/// The one seat is taken by a guest that does not go before another thread's job has run.
+/// One seat is taken by a guest that does not go before another thread's job has run, and the other
+/// one's worker is busy.
 #[test]
 fn where_no_seat_is_free_the_caller_waits() {
     watchdog(|| {
-        let (pool, done) = (pool(1), AtomicUsize::new(0));
-        until_all_sleep(&pool);
+        let (pool, done) = (pool(2), AtomicUsize::new(0));
+        let _busy = occupy(&pool, 1);
+        until("the other one sleeps", || sleeping(&pool) == 1);
         let sit = || {
             while done.load(Ordering::Acquire) == 0 {
                 drowse::join(|| (), || ());
@@ -164,7 +166,7 @@ fn a_guest_that_waits_is_woken() {
             };
             thread::scope(|s| {
                 let caller = s.spawn(|| pool.join(|| _ = taken.wait(), stolen));
-                until("the one waits for the other", || crate::common::sleeping(&pool) == 1);
+                until("the one waits for the other", || sleeping(&pool) == 1);
                 go_on.send(()).unwrap();
                 caller.join().unwrap();
             });
