@@ -10,8 +10,8 @@
 //! to that first runs the oldest job from outside, there and then, and goes on. Each time that
 //! somebody asks, one job gets its turn; so what the workers are in the middle of goes on too.
 //!
-//! A turn is given where a `join` forks, and nowhere else: whoever joins must reckon with other jobs
-//! on its thread anyway, since it runs some while it waits for a half that was stolen. Whoever
+//! A turn is given where a `join` forks, and nowhere else: whoever joins must reckon with other
+//! jobs on its thread anyway, since it runs some while it waits for a half that was stolen. Whoever
 //! spawns need not. Nor need anybody in a pool of one thread, where nobody steals.
 
 use super::registry::Registry;

@@ -264,3 +264,25 @@ fn no_alarm_while_there_is_a_job_and_somebody_is_being_woken() {
         }
     });
 }
+
+/// A guest in the seat of a worker that sleeps can go on, and when it has gone nobody can.
+#[test]
+fn a_guest_counts_as_active() {
+    watchdog(|| {
+        for protocol in SleepProtocol::ALL {
+            let builder = ThreadPoolBuilder::new().num_threads(2).sleep_protocol(protocol).guests(true);
+            let (pool, alarms) = with_alarm(builder);
+            until_all_sleep(&pool);
+            let (stuck, heard) = mpsc::channel();
+            let rescuer = pool.install(move || {
+                drowse::spawn(move || assert_eq!(block(&stuck), 42));
+                // The other worker has taken it, and is marked.
+                heard.recv().map(|stuck| (stuck, alarms.try_recv().is_err(), alarms)).unwrap()
+            });
+            let (stuck, calm, alarms) = rescuer;
+            assert!(calm, "the guest is active");
+            assert_eq!(alarms.recv().expect("nobody is left").num_threads, 2);
+            rescue(vec![stuck]);
+        }
+    });
+}
