@@ -16,7 +16,7 @@ const JOBS: usize = size(10_000_000, 20_000);
 /// Jobs that have not run by then are lost.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// From the end of the last job to the first look, until everybody has fallen asleep.
-const SETTLE: Duration = Duration::from_millis(50);
+const SETTLE: Duration = Duration::from_millis(300);
 /// How often we look, and how long we wait between.
 const LOOKS: usize = 5;
 const BETWEEN: Duration = Duration::from_millis(10);
@@ -24,7 +24,7 @@ const BETWEEN: Duration = Duration::from_millis(10);
 impl Workload for FloodMemory {
     const NAME: &'static str = "flood_memory";
     const ABOUT: &'static str = "10,000,000 empty jobs that nobody waits for, given by one thread of the pool: what the process has in memory \
-        50 ms after the last of them, while the pool lives";
+        0.3 s after the last of them, while the pool lives";
     const MEASURES: &'static [MeasureSpec] = &[
         MeasureSpec::less("growth", "resident memory afterwards, more than before", "MB"),
         MeasureSpec::less("after", "resident memory afterwards", "MB"),
