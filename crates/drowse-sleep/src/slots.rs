@@ -171,6 +171,9 @@ impl Slots {
 
     /// Worker: the flag, if it is a guest.
     fn guest_or_not(&self, worker: usize) -> u32 {
+        if !self.are_for_guests() {
+            return 0;
+        }
         // ORDERING: relaxed; whoever sits here has put it there itself, and nobody else changes it.
         self.slots[worker].load(Ordering::Relaxed) & GUEST
     }
