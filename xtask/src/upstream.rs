@@ -41,8 +41,12 @@ pub(crate) fn run(context: &Context) -> Result<Outcome, Outcome> {
         let is_whole = context.full && (is_chosen || protocol == PROTOCOLS[0]);
         // The tests of that name take half a minute.
         let skip = if is_whole { "" } else { "--skip octillion" };
-        let rayon = format!("test --package rayon --no-fail-fast --tests -- --nocapture {skip}");
-        suites.on(protocol, "rayon", TEST_LIMIT, &rayon);
+        // The protocols have a suite of their own: those of rayon need not be run on each every
+        // time.
+        if context.full || is_chosen || protocol == PROTOCOLS[0] {
+            let rayon = format!("test --package rayon --no-fail-fast --tests -- --nocapture {skip}");
+            suites.on(protocol, "rayon", TEST_LIMIT, &rayon);
+        }
         let core = "test --package core-tests --no-fail-fast --tests -- --nocapture";
         suites.on(protocol, "rayon-core", TEST_LIMIT, core);
         if is_whole || (!is_chosen && protocol == PROTOCOLS[0]) {
