@@ -25,6 +25,8 @@ pub(crate) struct Registry {
     pub(crate) sleep: Sleep,
     /// Not zero if somebody insists on a job in the injector.
     pub(super) overdue: Counter,
+    /// Not zero if jobs from outside have waited long for their turn, lately.
+    pub(super) slow_starts: Counter,
     /// Where jobs come from.
     pub(super) sites: Sites,
     /// How many things the pool must outlive: its handle, and each job that nobody waits for.
@@ -93,6 +95,7 @@ impl Registry {
             threads,
             injector: CachePadded::new(Queue::new()),
             overdue: Counter::new(),
+            slow_starts: Counter::new(),
             sites: Sites::new(),
             reasons_to_live: CachePadded::new(AtomicUsize::new(1)),
             oldest_first,

@@ -23,6 +23,13 @@ use std::time::Duration;
 /// How long a thread waits for its job to begin before it insists; and until it does so again.
 const PATIENCE: Duration = Duration::from_micros(250);
 
+/// The same where jobs have begun soon, lately. (Timers that are due sooner than the system's own
+/// cost more than such jobs, in a virtual machine.)
+const PATIENCE_AT_FIRST: Duration = Duration::from_millis(3);
+
+/// So many jobs must have begun soon.
+const LATELY: u64 = 16;
+
 /// How often it insists. (The model checkers know no time, and would insist for ever.)
 const MOST_REQUESTS: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 1 } else { u32::MAX };
 
@@ -37,10 +44,14 @@ impl Registry {
             return;
         }
         let has_begun = || begun.get() > 0;
+        let slow = self.slow_starts.get();
+        let patience = if slow > 0 { PATIENCE } else { PATIENCE_AT_FIRST };
+        self.slow_starts.set_mine(slow.saturating_sub(1));
         for _ in 0..MOST_REQUESTS {
-            if has_begun() || latch.wait_for(PATIENCE) {
+            if has_begun() || latch.wait_for(patience) {
                 break;
             }
+            self.slow_starts.set_mine(LATELY);
             // Whoever sleeps is woken for it, or else a sentry gets up.
             if self.sleep.sleeping() == 0 {
                 self.ask_for_a_turn();
