@@ -227,7 +227,7 @@ mod explore {
 pub use explore::{every_interleaving, with_preemptions};
 
 #[cfg(drowse_shuttle)]
-pub use pool::{Gate, random_schedules, with_pool, with_pool_of};
+pub use pool::{Gate, mutual_wait, random_schedules, with_pool, with_pool_of};
 
 #[cfg(drowse_shuttle)]
 mod pool {
@@ -263,6 +263,21 @@ mod pool {
         for handle in handles {
             handle.join().unwrap();
         }
+    }
+
+    /// Two halves of a join, each of which waits for the other.
+    pub fn mutual_wait(pool: &ThreadPool) {
+        let (a, b) = (Gate::new(), Gate::new());
+        pool.join(
+            || {
+                a.open();
+                b.pass();
+            },
+            || {
+                a.pass();
+                b.open();
+            },
+        );
     }
 
     /// Lets nobody pass until it was opened.

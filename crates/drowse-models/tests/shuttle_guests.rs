@@ -3,7 +3,7 @@
 #![cfg(drowse_shuttle)]
 
 use drowse::{ThreadPool, ThreadPoolBuilder};
-use drowse_models::{Choose, Gate, for_each_protocol, random_schedules, with_pool_of};
+use drowse_models::{Choose, for_each_protocol, mutual_wait, random_schedules, with_pool_of};
 use drowse_sync::Arc;
 use drowse_sync::atomic::{AtomicUsize, Ordering};
 
@@ -28,19 +28,7 @@ fn several_come_and_go(choose: Choose) {
 fn halves_of_a_guest_that_wait_for_each_other(choose: Choose) {
     random_schedules(1_000, move || {
         with_pool(choose, 3, |pool| {
-            for _ in 0..2 {
-                let (a, b) = (Gate::new(), Gate::new());
-                pool.join(
-                    || {
-                        a.open();
-                        b.pass();
-                    },
-                    || {
-                        a.pass();
-                        b.open();
-                    },
-                );
-            }
+            (0..2).for_each(|_| mutual_wait(pool));
         });
     });
 }

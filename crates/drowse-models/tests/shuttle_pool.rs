@@ -3,7 +3,7 @@
 #![cfg(drowse_shuttle)]
 
 use drowse::{ThreadPool, ThreadPoolBuilder};
-use drowse_models::{Choose, Gate, for_each_protocol, random_schedules, with_pool};
+use drowse_models::{Choose, Gate, for_each_protocol, mutual_wait, random_schedules, with_pool};
 use drowse_sync::atomic::{AtomicUsize, Ordering};
 use drowse_sync::{Arc, thread};
 use std::panic::{self, AssertUnwindSafe};
@@ -28,19 +28,7 @@ fn a_tree_of_joins_on_many_workers(choose: Choose) {
 
 fn halves_that_wait_for_each_other(choose: Choose) {
     random_schedules(2_000, move || {
-        with_pool(choose, 4, |pool| {
-            let (a, b) = (Gate::new(), Gate::new());
-            pool.join(
-                || {
-                    a.open();
-                    b.pass();
-                },
-                || {
-                    a.pass();
-                    b.open();
-                },
-            );
-        });
+        with_pool(choose, 4, mutual_wait);
     });
 }
 

@@ -93,11 +93,13 @@ impl<T> JoinHandle<T> {
     /// Whether the closure has ended: then [`join`](Self::join) does not wait.
     ///
     /// ```
-    /// let handle = drowse::spawn_handle(|| 42);
-    /// while !handle.is_finished() {
-    ///     std::thread::yield_now();
-    /// }
-    /// assert_eq!(handle.join().unwrap(), 42);
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    /// pool.install(|| {
+    ///     let handle = drowse::spawn_handle(|| 42);
+    ///     assert!(!handle.is_finished()); // the only worker is here
+    ///     drowse::yield_now();
+    ///     assert!(handle.is_finished());
+    /// });
     /// ```
     pub fn is_finished(&self) -> bool {
         // ORDERING: relaxed; whoever wants the result goes on to `join`, which acquires.

@@ -16,10 +16,32 @@ impl Registry {
         OP: FnOnce(&WorkerThread, bool) -> R + Send,
         R: Send,
     {
+        self.in_worker_or(Self::in_worker_from_other_pool, op)
+    }
+
+    /// The same, but a worker of another pool blocks.
+    pub(crate) fn in_worker_blocking<OP, R>(self: &Arc<Self>, op: OP) -> R
+    where
+        OP: FnOnce(&WorkerThread, bool) -> R + Send,
+        R: Send,
+    {
+        let block = |this: &Self, worker: &WorkerThread, op| {
+            Self::assert_may_wait();
+            this.in_worker_while_blocked(op, worker.registry())
+        };
+        self.in_worker_or(block, op)
+    }
+
+    /// The same, with what a worker of another pool does.
+    fn in_worker_or<OP, R>(&self, elsewhere: impl FnOnce(&Self, &WorkerThread, OP) -> R, op: OP) -> R
+    where
+        OP: FnOnce(&WorkerThread, bool) -> R + Send,
+        R: Send,
+    {
         WorkerThread::with_current(|worker| match worker {
             None => self.in_worker_from_outside(op),
             Some(worker) if worker.registry().id() == self.id() => op(worker, false),
-            Some(worker) => self.in_worker_from_other_pool(worker, op),
+            Some(worker) => elsewhere(self, worker, op),
         })
     }
 
@@ -37,22 +59,6 @@ impl Registry {
             return guest.work(site, |worker| op(worker, false));
         }
         self.in_worker_while_blocked(op, self)
-    }
-
-    /// As [`in_worker`](Self::in_worker), but a worker of another pool blocks.
-    pub(crate) fn in_worker_blocking<OP, R>(self: &Arc<Self>, op: OP) -> R
-    where
-        OP: FnOnce(&WorkerThread, bool) -> R + Send,
-        R: Send,
-    {
-        WorkerThread::with_current(|worker| match worker {
-            None => self.in_worker_from_outside(op),
-            Some(worker) if worker.registry().id() == self.id() => op(worker, false),
-            Some(worker) => {
-                Self::assert_may_wait();
-                self.in_worker_while_blocked(op, worker.registry())
-            }
-        })
     }
 
     /// This thread blocks until `op` has run on a worker, and the pool `of` it is told.

@@ -97,10 +97,15 @@ impl Site {
 
     /// Its work was not taken to be short, and has taken so long, on all workers.
     pub(super) fn was_not_tried(&self, took: Duration) {
+        let (proofs, wait) = (self.proofs.get(), self.wait.get());
         let may_be_short = took <= PERHAPS_SHORT;
-        self.proofs.set_mine(if may_be_short { self.proofs.get() + 1 } else { 0 });
-        if may_be_short {
-            self.wait.set_mine(self.wait.get().saturating_sub(1));
+        let proven = if may_be_short { PROOFS.min(proofs + 1) } else { 0 };
+        // Many threads may come from one place: nothing is written that stays the same.
+        if proven != proofs {
+            self.proofs.set_mine(proven);
+        }
+        if may_be_short && wait > 0 {
+            self.wait.set_mine(wait - 1);
         }
     }
 }

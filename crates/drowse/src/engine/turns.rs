@@ -46,7 +46,12 @@ impl Registry {
         let has_begun = || begun.get() > 0;
         let slow = self.slow_starts.get();
         let patience = if slow > 0 { PATIENCE } else { PATIENCE_AT_FIRST };
-        self.slow_starts.set_mine(slow.saturating_sub(1));
+        // Workers read what lies beside these words with each job: they are written only where they
+        // change.
+        if slow > 0 {
+            self.slow_starts.set_mine(slow - 1);
+        }
+        let mut has_asked = false;
         for _ in 0..MOST_REQUESTS {
             if has_begun() || latch.wait_for(patience) {
                 break;
@@ -55,10 +60,13 @@ impl Registry {
             // Whoever sleeps is woken for it, or else a sentry gets up.
             if self.sleep.sleeping() == 0 {
                 self.ask_for_a_turn();
+                has_asked = true;
             }
         }
-        // Others who insist will ask again.
-        self.overdue.set_mine(0);
+        if has_asked {
+            // Others who insist will ask again.
+            self.overdue.set_mine(0);
+        }
     }
 
     fn ask_for_a_turn(&self) {

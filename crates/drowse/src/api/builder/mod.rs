@@ -312,16 +312,18 @@ impl<S> ThreadPoolBuilder<S> {
     /// jobs, like any worker: a thread that must be back soon should not be a guest.
     ///
     /// ```
-    /// use std::thread;
+    /// use std::thread::{self, ThreadId};
     ///
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).guests(true).build().unwrap();
-    /// # while pool.metrics().total().sleep.sleeps < 2 {
-    /// #     thread::yield_now();
-    /// # }
-    /// # thread::sleep(std::time::Duration::from_millis(1));
-    /// let (here, index) = pool.install(|| (thread::current().id(), pool.current_thread_index()));
-    /// assert_eq!(here, thread::current().id());
-    /// assert!(index.unwrap() < 2);
+    /// let who_and_where = || (thread::current().id(), drowse::current_thread_index().unwrap());
+    /// // As soon as a worker sleeps, this thread takes its seat.
+    /// let mut last: (Option<ThreadId>, usize) = (None, 0);
+    /// while pool.metrics().total().sleep.guests == 0 {
+    ///     let (thread, index) = pool.install(who_and_where);
+    ///     last = (Some(thread), index);
+    /// }
+    /// assert_eq!(last.0, Some(thread::current().id()));
+    /// assert!(last.1 < 2);
     /// ```
     pub fn guests(mut self, guests: bool) -> Self {
         self.guests = Some(guests);
