@@ -2,7 +2,7 @@
 
 use super::global::with_current_registry;
 use super::spawn::spawned_job;
-use crate::engine::{Registry, WorkerThread};
+use crate::engine::{Registry, WaitFor, WorkerThread};
 use crate::job::StackJob;
 use crate::latch::{CountLatch, LatchRef};
 use crate::unwind;
@@ -131,7 +131,7 @@ where
     // `Sync`, `R` is `Send`. The caller holds the pool, so it has not ended.
     unwind::or_abort(|| unsafe {
         registry.inject_broadcast(jobs.iter().map(|job| job.as_job_ref()));
-        latch.wait(waiter, registry);
+        latch.wait(waiter, registry, WaitFor::Broadcast);
     });
     let (mut results, mut panic) = (Vec::with_capacity(jobs.len()), None);
     for job in &jobs {

@@ -2,7 +2,7 @@
 
 use super::global::with_current_registry;
 use super::spawn::spawned_job;
-use crate::engine::{Registry, WorkerThread};
+use crate::engine::{Registry, WaitFor, WorkerThread};
 use crate::latch::{CountLatch, Latch};
 use crate::unwind;
 use drowse_sync::atomic::{AtomicPtr, Ordering};
@@ -83,7 +83,7 @@ impl<T> JoinHandle<T> {
             let latch = CountLatch::new(1, worker);
             if self.packet.is_awaited_by(&latch) {
                 // What whoever ends the closure sets is on this stack.
-                unwind::or_abort(|| latch.wait(worker, &self.registry));
+                unwind::or_abort(|| latch.wait(worker, &self.registry, WaitFor::Handle));
             }
             // SAFETY: the closure has ended, and only we, who have the handle, take its result.
             unsafe { self.packet.take_result() }

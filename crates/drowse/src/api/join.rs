@@ -2,7 +2,7 @@
 
 use super::FnContext;
 use super::global::in_worker;
-use crate::engine::WorkerThread;
+use crate::engine::{WaitFor, WorkerThread};
 use crate::job::{JobRef, StackJob};
 use crate::latch::SpinLatch;
 use crate::unwind::{self, Payload};
@@ -146,7 +146,7 @@ where
             }
             // SAFETY: taken from a queue just now.
             Some(job) => unsafe { worker.execute(job) },
-            None => worker.wait_until(job_b.latch.word()),
+            None => worker.wait_until(job_b.latch.word(), WaitFor::Join),
         }
     }
     worker.settle();
@@ -161,7 +161,7 @@ fn end_with_panic<F, R>(worker: &WorkerThread, job_b: &StackJob<SpinLatch<'_>, F
 where
     F: FnOnce(bool) -> R,
 {
-    worker.wait_until(job_b.latch.word());
+    worker.wait_until(job_b.latch.word(), WaitFor::Join);
     // SAFETY: the latch is set, and this is the only place on this path that takes the result.
     unwind::drop_quietly(unsafe { job_b.take_result() });
     unwind::resume_unwinding(payload)

@@ -1,6 +1,7 @@
 //! How a closure gets to run on a worker.
 
 use super::registry::Registry;
+use super::trail::WaitFor;
 use super::worker::WorkerThread;
 use crate::job::{JobRef, StackJob};
 use crate::latch::{CrossLatch, LatchRef, LockLatch};
@@ -123,7 +124,7 @@ impl Registry {
         // `Send`. Whoever calls us holds the pool, so it has not ended.
         unwind::or_abort(|| unsafe {
             self.inject(job.as_job_ref());
-            worker.wait_until(job.latch.word());
+            worker.wait_until(job.latch.word(), WaitFor::Install);
         });
         // SAFETY: the latch is set.
         unsafe { job.take_result() }.unwrap_or_else(|payload| unwind::resume_unwinding(payload))

@@ -15,6 +15,7 @@
 //! | `guest` | how a thread outside takes the seat of a worker |
 //! | `sites` | what is known of the places in a program that enter |
 //! | `turns` | how a job from outside gets its turn while all workers are in the middle of others |
+//! | `trail` | what is known of a worker by those who ask why nothing moves |
 
 mod enter;
 mod guest;
@@ -27,6 +28,7 @@ mod start;
 mod steal;
 mod stock;
 mod terminate;
+mod trail;
 mod turns;
 mod wait;
 mod worker;
@@ -35,4 +37,5 @@ pub(crate) use registry::{Handlers, Registry};
 pub(crate) use start::{StartPlan, ThreadBuilderParts, run_worker};
 pub(crate) use stock::SharedCount;
 pub(crate) use stock::Stock;
+pub(crate) use trail::WaitFor;
 pub(crate) use worker::WorkerThread;

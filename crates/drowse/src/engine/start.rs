@@ -1,6 +1,7 @@
 //! How a pool begins.
 
 use super::registry::{Handlers, Registry};
+use super::trail::WaitFor;
 use super::turns::after_slow_push;
 use super::worker::WorkerThread;
 use crate::deque::{self, Owner, Stealer};
@@ -127,7 +128,7 @@ fn live(worker: &WorkerThread, registry: &Registry) {
         registry.catch_unwind(|| start(index));
     }
     registry.acquire_thread();
-    worker.wait_until(registry.threads[index].terminate.word());
+    worker.wait_until(registry.threads[index].terminate.word(), WaitFor::Home);
     // The pool ends when nothing is left to do. But handlers may spawn too, and by then there may
     // be no other worker left to run it.
     worker.run_local_jobs();

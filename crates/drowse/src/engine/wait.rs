@@ -1,12 +1,12 @@
 //! What a worker does until a latch is set: it helps, searches, and sleeps.
 
+use super::trail::WaitFor;
 use super::worker::WorkerThread;
 use crate::TraceEvent;
 use crate::job::{JobRef, Slabs};
 use crate::unwind;
 use drowse_sleep::{Deadlock, Host, LatchWord};
 use drowse_sync::{heavy_fences_executed, look};
-use std::ptr;
 use std::time::Duration;
 
 /// A worker that has slept for so long gives back the memory that many jobs have taken up. Before
@@ -16,18 +16,18 @@ const LONG_SLEEP: Duration = Duration::from_millis(100);
 impl WorkerThread {
     /// Runs other jobs until the latch is set. Sleeps when there are none.
     #[inline]
-    pub(crate) fn wait_until(&self, latch: &LatchWord) {
+    pub(crate) fn wait_until(&self, latch: &LatchWord, what: WaitFor) {
         if !latch.probe() {
-            self.wait_until_cold(latch);
+            self.wait_until_cold(latch, what);
         }
     }
 
     #[cold]
-    fn wait_until_cold(&self, latch: &LatchWord) {
+    fn wait_until_cold(&self, latch: &LatchWord, what: WaitFor) {
         // Whoever waits for a latch has lent part of its stack to whoever sets it. Jobs catch their
         // panics; if one came this far, returning to the caller would free what is lent.
         unwind::or_abort(|| {
-            let is_main_loop = self.is_main_loop(latch);
+            let is_main_loop = what == WaitFor::Home;
             while !latch.probe() {
                 if let Some(job) = self.take_local_job_fairly() {
                     // SAFETY: taken from a queue just now.
@@ -90,11 +90,6 @@ impl WorkerThread {
     fn count_heavy_fences(&self) {
         let before = self.heavy_fences_before.get();
         self.meter().heavy_fences.set_mine(heavy_fences_executed().wrapping_sub(before));
-    }
-
-    /// Whether this is the latch that ends the worker: then it waits for nothing in particular.
-    fn is_main_loop(&self, latch: &LatchWord) -> bool {
-        ptr::eq(latch, self.registry.threads[self.index()].terminate.word())
     }
 
     /// Runs one job, from wherever there is one. False if there was none.

@@ -2,7 +2,7 @@
 
 use super::worker::{LatchOwner, WorkerLatch};
 use super::{Latch, LockLatch};
-use crate::engine::{Registry, SharedCount, WorkerThread};
+use crate::engine::{Registry, SharedCount, WaitFor, WorkerThread};
 use drowse_sync::atomic::{AtomicUsize, Ordering};
 use drowse_sync::{Arc, mutant};
 
@@ -40,11 +40,11 @@ impl CountLatch {
         }
     }
 
-    /// Waits until none is left. `owner` is the one given to `new`, and `registry` where the jobs
-    /// run.
-    pub(crate) fn wait(&self, owner: Option<&WorkerThread>, registry: &Registry) {
+    /// Waits until none is left. `owner` is the one given to `new`, `registry` where the jobs run,
+    /// and `what` what they are.
+    pub(crate) fn wait(&self, owner: Option<&WorkerThread>, registry: &Registry, what: WaitFor) {
         match (&self.at_zero, owner) {
-            (AtZero::Worker(latch), Some(owner)) => owner.wait_until(latch.word()),
+            (AtZero::Worker(latch), Some(owner)) => owner.wait_until(latch.word(), what),
             (AtZero::Outside(latch), None) => {
                 registry.help_until(|| latch.is_set());
                 registry.wait_outside(|| latch.wait());

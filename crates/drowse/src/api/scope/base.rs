@@ -1,6 +1,6 @@
 //! What both kinds of scope share: they count their jobs, wait for them, and keep the first panic.
 
-use crate::engine::{Registry, SharedCount, WorkerThread};
+use crate::engine::{Registry, SharedCount, WaitFor, WorkerThread};
 use crate::job::{HeapJob, JobRef};
 use crate::latch::CountLatch;
 use crate::unwind::{self, Payload};
@@ -105,7 +105,7 @@ impl<'scope> ScopeBase<'scope> {
             // One for the closure, and what its spawns have left.
             let left = owner.map_or(0, |owner| owner.take_all_counts(&self.pending));
             CountLatch::subtract(&self.pending, 1 + left);
-            self.pending.wait(owner, &self.registry);
+            self.pending.wait(owner, &self.registry, WaitFor::Scope);
         });
         // ORDERING: relaxed; each job's panic was kept before it counted down, which the wait has
         // acquired.
