@@ -13,6 +13,7 @@ mod pool;
 mod scope;
 mod spawn;
 mod spawner;
+mod waiting;
 mod yielding;
 
 pub use broadcast::{BroadcastContext, broadcast, spawn_broadcast};
@@ -29,4 +30,5 @@ pub use pool::ThreadPool;
 pub use scope::{Scope, ScopeFifo, in_place_scope, in_place_scope_fifo, scope, scope_fifo};
 pub use spawn::{spawn, spawn_all, spawn_fifo};
 pub use spawner::{CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadSpawn};
+pub use waiting::{Waiting, isolate};
 pub use yielding::{Yield, yield_local, yield_now};

@@ -9,6 +9,7 @@
 //! | `search` | where a worker looks for jobs |
 //! | `steal` | how it gets at the jobs of others |
 //! | `wait` | what a worker does until a latch is set |
+//! | `isolate`, `lineage` | what a worker does that must not run other jobs |
 //! | `stock` | counts that a worker holds, so that the shared ones are left alone |
 //! | `inject` | jobs from outside |
 //! | `enter` | how a closure gets to run on a worker |
@@ -20,6 +21,8 @@
 mod enter;
 mod guest;
 mod inject;
+mod isolate;
+mod lineage;
 mod registry;
 mod rng;
 mod search;
@@ -33,6 +36,7 @@ mod turns;
 mod wait;
 mod worker;
 
+pub(crate) use isolate::{Since, is_isolated, isolate, isolate_if};
 pub(crate) use registry::{Handlers, Registry};
 pub(crate) use start::{StartPlan, ThreadBuilderParts, run_worker};
 pub(crate) use stock::SharedCount;

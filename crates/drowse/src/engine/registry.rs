@@ -1,5 +1,7 @@
 //! What the workers of one pool share.
 
+use super::isolate::Returned;
+use super::lineage::Lineage;
 use super::sites::Sites;
 use super::start::StartPlan;
 use super::worker::WorkerThread;
@@ -29,6 +31,12 @@ pub(crate) struct Registry {
     pub(super) slow_starts: Counter,
     /// Where jobs come from.
     pub(super) sites: Sites,
+    /// Whether all jobs are isolated, always.
+    pub(super) isolates: bool,
+    /// How many workers are in a region that is.
+    pub(super) isolated_regions: Counter,
+    /// Jobs that were stolen by mistake.
+    pub(super) returned: Returned,
     /// How many things the pool must outlive: its handle, and each job that nobody waits for.
     pub(super) reasons_to_live: CachePadded<AtomicUsize>,
     /// Workers take the oldest of their own jobs, not the newest, where they are free to choose.
@@ -51,6 +59,8 @@ pub(super) struct ThreadInfo {
     pub(super) meter: CachePadded<WorkMeter>,
     /// The worker itself, for a guest that takes its seat; null until it runs.
     pub(super) seat: AtomicPtr<WorkerThread>,
+    /// What it is in the middle of.
+    pub(super) lineage: Lineage,
 }
 
 type DeadlockHandler = dyn Fn(&Deadlock) + Send + Sync;
@@ -76,6 +86,7 @@ impl Registry {
         stealers: Vec<Stealer<JobHeader>>,
         sleep: Sleep,
         oldest_first: bool,
+        isolates: bool,
         recorder: Option<Recorder>,
         handlers: Handlers,
     ) -> Arc<Self> {
@@ -88,6 +99,7 @@ impl Registry {
                 fifo: JobFifo::new(),
                 meter: CachePadded::new(WorkMeter::default()),
                 seat: AtomicPtr::new(ptr::null_mut()),
+                lineage: Lineage::new(),
             })
             .collect();
         Arc::new(Self {
@@ -97,6 +109,9 @@ impl Registry {
             overdue: Counter::new(),
             slow_starts: Counter::new(),
             sites: Sites::new(),
+            isolates,
+            isolated_regions: Counter::new(),
+            returned: Returned::new(),
             reasons_to_live: CachePadded::new(AtomicUsize::new(1)),
             oldest_first,
             recorder,
@@ -146,7 +161,7 @@ impl Registry {
         let has_jobs = |(worker, thread): (usize, &ThreadInfo)| {
             !self.sleep.is_asleep(worker) && !thread.stealer.is_empty()
         };
-        !self.injector.is_empty() || self.threads.iter().enumerate().any(has_jobs)
+        !self.injector.is_empty() || self.returned.are_there() || self.threads.iter().enumerate().any(has_jobs)
     }
 
     /// Whether a broadcast has left a job for this worker, which nobody else can run.

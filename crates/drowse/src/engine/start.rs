@@ -1,5 +1,6 @@
 //! How a pool begins.
 
+use super::isolate::Since;
 use super::registry::{Handlers, Registry};
 use super::trail::WaitFor;
 use super::turns::after_slow_push;
@@ -26,6 +27,8 @@ pub(crate) struct StartPlan<'a, E> {
     pub(crate) policy: Policy,
     pub(crate) steering: Steering,
     pub(crate) oldest_first: bool,
+    /// Whether workers that wait run nothing but what they wait for.
+    pub(crate) isolates: bool,
     /// Whether threads outside may take the seats of workers that sleep.
     pub(crate) guests: bool,
     pub(crate) recorder: Option<Recorder>,
@@ -60,7 +63,14 @@ impl<E> StartPlan<'_, E> {
         if let Some(recorder) = &self.recorder {
             sleep = sleep.with_observer(Arc::new(recorder.clone()));
         }
-        let registry = Registry::new(stealers, sleep, self.oldest_first, self.recorder, self.handlers);
+        let registry = Registry::new(
+            stealers,
+            sleep,
+            self.oldest_first,
+            self.isolates,
+            self.recorder,
+            self.handlers,
+        );
         let mut unfinished = StopUnlessStarted { registry: &registry, adopted: None };
         for (index, deque) in owners.into_iter().enumerate() {
             let parts = ThreadBuilderParts { index, deque, registry: Arc::clone(&registry) };
@@ -128,7 +138,7 @@ fn live(worker: &WorkerThread, registry: &Registry) {
         registry.catch_unwind(|| start(index));
     }
     registry.acquire_thread();
-    worker.wait_until(registry.threads[index].terminate.word(), WaitFor::Home);
+    worker.wait_until(registry.threads[index].terminate.word(), WaitFor::Home, Since::Now);
     // The pool ends when nothing is left to do. But handlers may spawn too, and by then there may
     // be no other worker left to run it.
     worker.run_local_jobs();

@@ -1,9 +1,9 @@
 //! What a worker does until a latch is set: it helps, searches, and sleeps.
 
+use super::isolate::{Found, Since};
 use super::trail::WaitFor;
 use super::worker::WorkerThread;
-use crate::TraceEvent;
-use crate::job::{JobRef, Slabs};
+use crate::job::Slabs;
 use crate::unwind;
 use drowse_sleep::{Deadlock, Host, LatchWord};
 use drowse_sync::{heavy_fences_executed, look};
@@ -14,26 +14,31 @@ use std::time::Duration;
 const LONG_SLEEP: Duration = Duration::from_millis(100);
 
 impl WorkerThread {
-    /// Runs other jobs until the latch is set. Sleeps when there are none.
+    /// Runs other jobs until the latch is set. Sleeps when there are none. In isolation it runs
+    /// those only that descend from what it waits for, `since` then.
     #[inline]
-    pub(crate) fn wait_until(&self, latch: &LatchWord, what: WaitFor) {
+    pub(crate) fn wait_until(&self, latch: &LatchWord, what: WaitFor, since: Since) {
         if !latch.probe() {
-            self.wait_until_cold(latch, what);
+            self.wait_until_cold(latch, what, since);
         }
     }
 
     #[cold]
-    fn wait_until_cold(&self, latch: &LatchWord, what: WaitFor) {
+    fn wait_until_cold(&self, latch: &LatchWord, what: WaitFor, since: Since) {
         // Whoever waits for a latch has lent part of its stack to whoever sets it. Jobs catch their
         // panics; if one came this far, returning to the caller would free what is lent.
         unwind::or_abort(|| {
             let is_main_loop = what == WaitFor::Home;
+            if self.is_isolated() && !is_main_loop {
+                return self.wait_isolated(latch, what, since);
+            }
             while !latch.probe() {
                 if let Some(job) = self.take_local_job_fairly() {
+                    self.floor.set(self.position());
                     // SAFETY: taken from a queue just now.
                     unsafe { self.execute(job) };
-                } else if let Some(job) = self.take_next_job(is_main_loop) {
-                    self.run_found(job);
+                } else if let Some(found) = self.take_next_job(is_main_loop) {
+                    self.run_found(found);
                 } else {
                     self.look_elsewhere(latch, is_main_loop);
                 }
@@ -67,17 +72,9 @@ impl WorkerThread {
         sleep.stop_looking(idle, || look!("engine/baton-blind", self.registry.work_visible()));
         self.count_heavy_fences();
         self.streak_elsewhere.set(0);
-        if let Some(job) = found {
-            self.run_found(job);
+        if let Some(found) = found {
+            self.run_found(found);
         }
-    }
-
-    /// Runs a job that came from elsewhere, and was taken just now.
-    pub(super) fn run_found(&self, job: JobRef) {
-        self.registry.record(TraceEvent::Begin);
-        // SAFETY: our callers have taken it from a queue just now.
-        unsafe { self.execute(job) };
-        self.registry.record(TraceEvent::End);
     }
 
     /// The thread will do nothing for a while, or nothing more for this worker.
@@ -94,18 +91,24 @@ impl WorkerThread {
 
     /// Runs one job, from wherever there is one. False if there was none.
     pub(crate) fn run_one(&self) -> bool {
-        self.run_if_some(self.take_local_job_fairly().or_else(|| self.find_work(|| false, true)))
+        if self.is_isolated() {
+            return self.run_one_of_region();
+        }
+        let local = self.take_local_job_fairly().map(Found::from);
+        self.run_if_some(local.or_else(|| self.find_work(|| false, true)))
     }
 
     /// Runs one job of our own. False if there was none.
     pub(crate) fn run_one_local(&self) -> bool {
-        self.run_if_some(self.take_local_job())
+        if self.is_isolated() {
+            return self.run_one_of_region();
+        }
+        self.run_if_some(self.take_local_job().map(Found::from))
     }
 
-    fn run_if_some(&self, job: Option<JobRef>) -> bool {
-        let Some(job) = job else { return false };
-        // SAFETY: our callers have taken it from a queue just now.
-        unsafe { self.execute(job) };
+    pub(super) fn run_if_some(&self, found: Option<Found>) -> bool {
+        let Some(found) = found else { return false };
+        self.run_found(found);
         self.settle();
         true
     }

@@ -48,6 +48,10 @@ pub(crate) struct WorkerThread {
     pub(super) turns: Cell<u32>,
     /// Its requests that other workers have not answered.
     pub(super) unanswered: Unanswered,
+    /// Whether what it runs now is isolated; and since which position of its deque, if that is not
+    /// the case for the whole pool.
+    pub(super) isolated: Cell<bool>,
+    pub(super) floor: Cell<i64>,
     /// What to take off the heavy fences of its thread to get those of this worker.
     pub(super) heavy_fences_before: Cell<u64>,
 }
@@ -59,6 +63,8 @@ impl WorkerThread {
             index: parts.index,
             stocks: Stocks::new(is_adopted),
             slabs: Slabs::new(),
+            isolated: Cell::new(parts.registry.isolates),
+            floor: Cell::new(0),
             registry: parts.registry,
             rng: Rng::new(random_seed()),
             deque_streak: Cell::new(0),
@@ -149,6 +155,11 @@ impl WorkerThread {
     /// What is counted about this worker's searches.
     pub(super) fn meter(&self) -> &WorkMeter {
         &self.registry.threads[self.index].meter
+    }
+
+    /// How far its deque has got.
+    pub(crate) fn position(&self) -> i64 {
+        self.deque.position()
     }
 
     pub(crate) fn deque_is_empty(&self) -> bool {

@@ -1,11 +1,13 @@
 //! What is chosen for a pool before it is built.
 
+mod blocking;
 mod registry;
 mod sleep;
 
 use super::error::ThreadPoolBuildError;
 use super::global::set_global_registry;
 use super::pool::ThreadPool;
+use super::waiting::Waiting;
 use super::spawner::{CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadSpawn};
 use crate::engine::Handlers;
 use crate::trace::Trace;
@@ -38,6 +40,7 @@ pub struct ThreadPoolBuilder<S = DefaultSpawn> {
     steering: Option<Steering>,
     oldest_first: bool,
     guests: Option<bool>,
+    waiting: Option<Waiting>,
     trace: Option<Trace>,
     handlers: Handlers,
     spawner: S,
@@ -61,6 +64,7 @@ impl ThreadPoolBuilder {
             steering: None,
             oldest_first: false,
             guests: None,
+            waiting: None,
             trace: None,
             handlers: Handlers::default(),
             spawner: DefaultSpawn,
@@ -366,6 +370,7 @@ impl<S> ThreadPoolBuilder<S> {
             steering: self.steering,
             oldest_first: self.oldest_first,
             guests: self.guests,
+            waiting: self.waiting,
             trace: self.trace,
             handlers: self.handlers,
             spawner: CustomSpawn(spawn),
@@ -390,6 +395,7 @@ impl<S> fmt::Debug for ThreadPoolBuilder<S> {
             .field("sleep_policy", &self.sleep_policy)
             .field("steering", &self.steering)
             .field("guests", &self.guests)
+            .field("waiting", &self.waiting)
             .field("trace", &self.trace.is_some())
             .field("panic_handler", &self.handlers.panic.is_some())
             .field("start_handler", &self.handlers.start.is_some())

@@ -2,11 +2,11 @@
 
 use super::ThreadPoolBuilder;
 use crate::api::env::{
-    default_guests, default_num_threads, default_sleep_protocol, default_steering, log_start,
+    default_guests, default_num_threads, default_sleep_protocol, default_steering, default_waiting, log_start,
 };
 use crate::api::error::{BuildErrorKind, ThreadPoolBuildError};
 use crate::api::spawner::{ThreadBuilder, ThreadSpawn, start_thread};
-use crate::api::{current_thread_index, max_num_threads};
+use crate::api::{Waiting, current_thread_index, max_num_threads};
 use crate::engine::{Registry, StartPlan, WorkerThread};
 use crate::trace::{Recorder, Trace};
 use drowse_sync::{Arc, say};
@@ -66,6 +66,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         let tracing = self.trace.map(|trace| Tracing::begin(trace, num_threads)).transpose()?;
         let protocol = self.sleep_protocol.unwrap_or_else(default_sleep_protocol);
         let guests = self.guests.unwrap_or_else(default_guests);
+        let waiting = self.waiting.unwrap_or_else(default_waiting);
         let (mut thread_name, stack_size, mut spawner) = (self.thread_name, self.stack_size, self.spawner);
         let plan = StartPlan {
             num_threads,
@@ -75,6 +76,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             steering: self.steering.unwrap_or_else(default_steering),
             oldest_first: self.oldest_first,
             guests,
+            isolates: waiting == Waiting::Isolate,
             recorder: tracing.as_ref().map(|tracing| tracing.recorder.clone()),
             handlers: self.handlers,
             spawn: &mut |parts| {
@@ -88,7 +90,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         let registry = Registry::build(plan)
             .map_err(|error: io::Error| ThreadPoolBuildError::new(BuildErrorKind::Io(error)))?;
         tracing.into_iter().for_each(Tracing::keep);
-        log_start(num_threads, protocol, guests);
+        log_start(num_threads, protocol, guests, waiting);
         Ok(registry)
     }
 }
