@@ -351,6 +351,7 @@ impl RefUnwindSafe for ThreadPool {}
 
 impl Drop for ThreadPool {
     fn drop(&mut self) {
+        self.registry.recruiter.forget();
         self.registry.release();
     }
 }
