@@ -33,6 +33,7 @@ mod turns;
 mod wait;
 mod worker;
 
+pub use recruit::BusyThread;
 pub(crate) use recruit::Recruiter;
 pub(crate) use registry::{Handlers, Registry};
 pub(crate) use start::{Refused, StartPlan, ThreadBuilderParts, run_worker};

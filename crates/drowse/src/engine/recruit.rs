@@ -33,6 +33,8 @@ struct Crew {
     last_to_leave: Option<thread::JoinHandle<()>>,
     /// Nobody will join them.
     is_forgotten: bool,
+    /// Somebody will.
+    is_awaited: bool,
     next_number: u64,
 }
 
@@ -42,12 +44,36 @@ struct Member {
     name: Option<String>,
 }
 
-/// Somebody who has not left yet.
+/// A thread that was busy when a pool was to end: see
+/// [`StillBusy`](crate::StillBusy).
+///
+/// ```
+/// # use std::{sync::mpsc, time::Duration};
+/// # let builder = drowse::ThreadPoolBuilder::new().num_threads(1);
+/// # let pool = builder.thread_name(|_| "dozer".into()).build().unwrap();
+/// # let (hold, held) = mpsc::channel::<()>();
+/// # pool.spawn(move || _ = held.recv());
+/// let busy = pool.shutdown_timeout(Duration::ZERO).unwrap_err();
+/// assert_eq!(busy.threads()[0].to_string(), "worker 0 \"dozer\"");
+/// # drop(hold);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Straggler {
-    /// Of the worker; `None` for a spare.
-    pub(crate) index: Option<usize>,
-    pub(crate) name: Option<String>,
+#[non_exhaustive]
+pub struct BusyThread {
+    /// The index of the worker that it is; `None` for a thread that stood in for others.
+    pub index: Option<usize>,
+    /// Its name, if it was given one.
+    pub name: Option<String>,
+}
+
+impl fmt::Display for BusyThread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.index {
+            Some(index) => write!(f, "worker {index}")?,
+            None => f.write_str("a spare")?,
+        }
+        self.name.as_ref().map_or(Ok(()), |name| write!(f, " \"{name}\""))
+    }
 }
 
 /// The models of single parts are not about the end of pools; each lock would multiply what they
@@ -146,16 +172,33 @@ impl Recruiter {
         before.into_iter().for_each(join);
     }
 
+    /// Somebody is going to [wait](Self::wait_for_all): until then nobody is
+    /// [forgotten](Self::forget).
+    pub(crate) fn keep_to_join(&self) {
+        self.crew.lock().is_awaited = true;
+    }
+
     /// Nobody waits for the threads: they end when they are done.
     pub(crate) fn forget(&self) {
         if !KEEPS_ACCOUNT {
             return;
         }
         let mut crew = self.crew.lock();
+        if crew.is_awaited {
+            return;
+        }
         crew.is_forgotten = true;
         let gone = (mem::take(&mut crew.handles), crew.last_to_leave.take());
         drop(crew);
         drop(gone);
+    }
+
+    /// Waits until somebody leaves, or for so long.
+    pub(crate) fn wait_for_somebody(&self, time: Duration) {
+        let crew = self.crew.lock();
+        if !crew.present.is_empty() {
+            drop(self.left.wait_for(crew, time));
+        }
     }
 
     /// Waits until nobody is present any more, but for no longer than that, if anything is said;
@@ -164,7 +207,7 @@ impl Recruiter {
     /// # Errors
     ///
     /// If it takes longer. Then those who are left are forgotten.
-    pub(crate) fn wait_for_all(&self, time: Option<Duration>) -> Result<(), Vec<Straggler>> {
+    pub(crate) fn wait_for_all(&self, time: Option<Duration>) -> Result<(), Vec<BusyThread>> {
         let clock = Stopwatch::start();
         let mut crew = self.crew.lock();
         while !crew.present.is_empty() {
@@ -172,10 +215,11 @@ impl Recruiter {
             match left {
                 None => crew = self.left.wait(crew),
                 Some(Duration::ZERO) => {
-                    let stragglers = crew.stragglers();
+                    let busy_threads = crew.busy_threads();
+                    crew.is_awaited = false;
                     drop(crew);
                     self.forget();
-                    return Err(stragglers);
+                    return Err(busy_threads);
                 }
                 // WAKE: whoever leaves notifies, after it has changed what we look at, with the
                 // lock.
@@ -208,14 +252,14 @@ impl Crew {
         self.next_number
     }
 
-    fn stragglers(&self) -> Vec<Straggler> {
-        let mut stragglers: Vec<_> = self
+    fn busy_threads(&self) -> Vec<BusyThread> {
+        let mut busy_threads: Vec<_> = self
             .present
             .iter()
-            .map(|member| Straggler { index: member.index, name: member.name.clone() })
+            .map(|member| BusyThread { index: member.index, name: member.name.clone() })
             .collect();
-        stragglers.sort_by_key(|straggler| straggler.index.unwrap_or(usize::MAX));
-        stragglers
+        busy_threads.sort_by_key(|thread| thread.index.unwrap_or(usize::MAX));
+        busy_threads
     }
 }
 

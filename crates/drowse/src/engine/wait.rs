@@ -28,6 +28,7 @@ impl WorkerThread {
         // panics; if one came this far, returning to the caller would free what is lent.
         unwind::or_abort(|| {
             let is_main_loop = self.is_main_loop(latch);
+            self.waits.set(self.waits.get() + 1);
             while !latch.probe() {
                 if let Some(job) = self.take_local_job_fairly() {
                     // SAFETY: taken from a queue just now.
@@ -38,6 +39,7 @@ impl WorkerThread {
                     self.look_elsewhere(latch, is_main_loop);
                 }
             }
+            self.waits.set(self.waits.get() - 1);
             self.settle();
         });
     }
@@ -94,7 +96,7 @@ impl WorkerThread {
 
     /// Whether this is the latch that ends the worker: then it waits for nothing in particular.
     fn is_main_loop(&self, latch: &LatchWord) -> bool {
-        ptr::eq(latch, self.registry.threads[self.index()].terminate.word())
+        ptr::eq(latch, self.end())
     }
 
     /// Runs one job, from wherever there is one. False if there was none.
@@ -109,8 +111,10 @@ impl WorkerThread {
 
     fn run_if_some(&self, job: Option<JobRef>) -> bool {
         let Some(job) = job else { return false };
-        // SAFETY: our callers have taken it from a queue just now.
+        self.waits.set(self.waits.get() + 1);
+        // SAFETY: our callers have taken it from a queue just now. Jobs catch their panics.
         unsafe { self.execute(job) };
+        self.waits.set(self.waits.get() - 1);
         self.settle();
         true
     }

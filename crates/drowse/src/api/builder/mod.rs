@@ -2,6 +2,7 @@
 
 mod registry;
 mod sleep;
+mod threads;
 
 use super::error::ThreadPoolBuildError;
 use super::global::set_global_registry;
