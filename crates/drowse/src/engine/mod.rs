@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `registry` | what the workers of one pool share |
 //! | `start`, `terminate` | how a pool begins and ends |
+//! | `recruit` | who starts its threads, and knows which of them are left |
 //! | `worker` | what one worker has for itself |
 //! | `search` | where a worker looks for jobs |
 //! | `steal` | how it gets at the jobs of others |
@@ -23,6 +24,7 @@ mod guest;
 mod inject;
 mod isolate;
 mod lineage;
+mod recruit;
 mod registry;
 mod rng;
 mod search;
@@ -37,8 +39,10 @@ mod wait;
 mod worker;
 
 pub(crate) use isolate::{Since, is_isolated, isolate, isolate_if};
+pub use recruit::BusyThread;
+pub(crate) use recruit::Recruiter;
 pub(crate) use registry::{Handlers, Registry};
-pub(crate) use start::{StartPlan, ThreadBuilderParts, run_worker};
+pub(crate) use start::{Refused, StartPlan, ThreadBuilderParts, run_worker};
 pub(crate) use stock::SharedCount;
 pub(crate) use stock::Stock;
 pub(crate) use trail::WaitFor;

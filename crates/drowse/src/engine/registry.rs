@@ -2,8 +2,9 @@
 
 use super::isolate::Returned;
 use super::lineage::Lineage;
+use super::recruit::Recruiter;
 use super::sites::Sites;
-use super::start::StartPlan;
+use super::start::{Refused, StartPlan};
 use super::worker::WorkerThread;
 use crate::TraceEvent;
 use crate::deque::Stealer;
@@ -42,7 +43,8 @@ pub(crate) struct Registry {
     /// Workers take the oldest of their own jobs, not the newest, where they are free to choose.
     pub(super) oldest_first: bool,
     recorder: Option<Recorder>,
-    pub(super) handlers: Handlers,
+    pub(super) handlers: Arc<Handlers>,
+    pub(crate) recruiter: Arc<Recruiter>,
 }
 
 /// The part of a worker that others see.
@@ -88,7 +90,8 @@ impl Registry {
         oldest_first: bool,
         isolates: bool,
         recorder: Option<Recorder>,
-        handlers: Handlers,
+        handlers: Arc<Handlers>,
+        recruiter: Recruiter,
     ) -> Arc<Self> {
         let threads: Box<[ThreadInfo]> = stealers
             .into_iter()
@@ -116,11 +119,12 @@ impl Registry {
             oldest_first,
             recorder,
             handlers,
+            recruiter: Arc::new(recruiter),
         })
     }
 
     /// Builds a pool as planned. On an error, the threads that were started end again.
-    pub(crate) fn build<E>(plan: StartPlan<'_, E>) -> Result<Arc<Self>, E> {
+    pub(crate) fn build(plan: StartPlan<'_>) -> Result<Arc<Self>, Refused> {
         plan.start()
     }
 

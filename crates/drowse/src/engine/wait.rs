@@ -29,8 +29,9 @@ impl WorkerThread {
         // panics; if one came this far, returning to the caller would free what is lent.
         unwind::or_abort(|| {
             let is_main_loop = what == WaitFor::Home;
+            self.waits.set(self.waits.get() + 1);
             if self.is_isolated() && !is_main_loop {
-                return self.wait_isolated(latch, what, since);
+                self.wait_isolated(latch, what, since);
             }
             while !latch.probe() {
                 if let Some(job) = self.take_local_job_fairly() {
@@ -43,6 +44,7 @@ impl WorkerThread {
                     self.look_elsewhere(latch, is_main_loop);
                 }
             }
+            self.waits.set(self.waits.get() - 1);
             self.settle();
         });
     }
@@ -91,7 +93,8 @@ impl WorkerThread {
 
     /// Runs one job, from wherever there is one. False if there was none.
     pub(crate) fn run_one(&self) -> bool {
-        if self.is_isolated() {
+        // A thread that was taken over, and is in no job, is not in the middle of anything.
+        if self.is_isolated() && self.is_helping() {
             return self.run_one_of_region();
         }
         let local = self.take_local_job_fairly().map(Found::from);
@@ -108,7 +111,9 @@ impl WorkerThread {
 
     pub(super) fn run_if_some(&self, found: Option<Found>) -> bool {
         let Some(found) = found else { return false };
+        self.waits.set(self.waits.get() + 1);
         self.run_found(found);
+        self.waits.set(self.waits.get() - 1);
         self.settle();
         true
     }

@@ -8,7 +8,7 @@ use super::stock::Stocks;
 use crate::deque::{Owner, Pushed};
 use crate::job::{JobHeader, JobRef, Slabs};
 use crate::metrics::WorkMeter;
-use drowse_sleep::PostedTo;
+use drowse_sleep::{LatchWord, PostedTo};
 use drowse_sync::{Arc, heavy_fences_executed, omittable, random_seed};
 use std::cell::Cell;
 use std::ptr;
@@ -54,6 +54,9 @@ pub(crate) struct WorkerThread {
     pub(super) floor: Cell<i64>,
     /// What to take off the heavy fences of its thread to get those of this worker.
     pub(super) heavy_fences_before: Cell<u64>,
+    /// How many of its waits, in which it runs other jobs, are on its stack.
+    pub(super) waits: Cell<u32>,
+    is_adopted: bool,
 }
 
 impl WorkerThread {
@@ -74,6 +77,8 @@ impl WorkerThread {
             turns: Cell::new(0),
             unanswered: Unanswered::default(),
             heavy_fences_before: Cell::new(heavy_fences_executed()),
+            waits: Cell::new(0),
+            is_adopted,
         }
     }
 
@@ -150,6 +155,21 @@ impl WorkerThread {
     #[inline(always)]
     pub(crate) fn index(&self) -> usize {
         self.index
+    }
+
+    /// Whether its thread was there before, and was taken over.
+    pub(crate) fn is_adopted(&self) -> bool {
+        self.is_adopted
+    }
+
+    /// Whether it runs jobs while it waits for something, and so may be in the middle of one.
+    pub(crate) fn is_helping(&self) -> bool {
+        self.waits.get() > 0
+    }
+
+    /// What is set when the pool ends.
+    pub(crate) fn end(&self) -> &LatchWord {
+        self.registry.threads[self.index].terminate.word()
     }
 
     /// What is counted about this worker's searches.

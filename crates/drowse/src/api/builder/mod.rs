@@ -3,6 +3,7 @@
 mod blocking;
 mod registry;
 mod sleep;
+mod threads;
 
 use super::error::ThreadPoolBuildError;
 use super::global::set_global_registry;
@@ -34,6 +35,7 @@ pub struct ThreadPoolBuilder<S = DefaultSpawn> {
     use_current_thread: bool,
     thread_name: Option<Box<dyn FnMut(usize) -> String>>,
     stack_size: Option<usize>,
+    allow_fewer_threads: bool,
     /// `None`: what the environment says, else the default.
     sleep_protocol: Option<SleepProtocol>,
     sleep_policy: Option<Policy>,
@@ -59,6 +61,7 @@ impl ThreadPoolBuilder {
             use_current_thread: false,
             thread_name: None,
             stack_size: None,
+            allow_fewer_threads: false,
             sleep_protocol: None,
             sleep_policy: None,
             steering: None,
@@ -365,6 +368,7 @@ impl<S> ThreadPoolBuilder<S> {
             use_current_thread: self.use_current_thread,
             thread_name: self.thread_name,
             stack_size: self.stack_size,
+            allow_fewer_threads: self.allow_fewer_threads,
             sleep_protocol: self.sleep_protocol,
             sleep_policy: self.sleep_policy,
             steering: self.steering,
@@ -391,6 +395,7 @@ impl<S> fmt::Debug for ThreadPoolBuilder<S> {
             .field("use_current_thread", &self.use_current_thread)
             .field("thread_name", &self.thread_name.is_some())
             .field("stack_size", &self.stack_size)
+            .field("allow_fewer_threads", &self.allow_fewer_threads)
             .field("sleep_protocol", &self.sleep_protocol)
             .field("sleep_policy", &self.sleep_policy)
             .field("steering", &self.steering)
