@@ -137,6 +137,10 @@ impl Detector {
         }
     }
 
+    pub(crate) fn mark_here(&self, worker: usize) {
+        self.with_census(|census| census.borrow_mut().change(worker, |worker| worker.gone = false));
+    }
+
     pub(crate) fn mark_gone(&self, worker: usize, on_deadlock: &dyn Fn(&Deadlock)) {
         let census = self.census.lock();
         census.borrow_mut().change(worker, |worker| worker.gone = true);

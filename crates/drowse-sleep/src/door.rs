@@ -31,7 +31,8 @@ impl Sleep {
         if let Some(after) = host.rests_after() {
             self.slots.rest_in(worker, after, || host.rest());
         }
-        let at_home = !idle.in_a_job && self.slots.are_for_guests();
+        // Whoever sits in a spare seat has somebody else's place.
+        let at_home = !idle.in_a_job && worker < self.workers() && self.slots.are_for_guests();
         let mut keeps_door = at_home && self.wants_a_doorkeeper() && self.owe();
         let how = match (at_home, keeps_door) {
             (false, _) => Parking::InAJob,

@@ -157,7 +157,7 @@ impl Sleep {
         self.rules.few_search
             && self.protocol.heads(self.word.peek()).is_some_and(|heads| {
                 let others = heads.searching().saturating_sub(1);
-                others >= 2 && 2 * others >= self.active(heads.inactive.min(self.workers()))
+                others >= 2 && 2 * others >= self.active(heads.inactive.min(self.seats_in_use()))
             })
     }
 
@@ -287,7 +287,7 @@ impl Sleep {
     }
 
     fn active(&self, inactive: usize) -> usize {
-        self.workers() - inactive
+        self.seats_in_use().saturating_sub(inactive)
     }
 
     /// The last one to stop searching while others sleep sees to what posts have left to it.

@@ -193,6 +193,7 @@ mod sentry;
 mod sleep;
 pub mod sleepy;
 mod slots;
+mod spare;
 #[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]
 mod tables;
 mod wake;

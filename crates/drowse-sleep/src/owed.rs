@@ -31,7 +31,7 @@ impl Sleep {
     /// To be called before a job is posted that the calling thread is going to wait for.
     #[must_use = "whoever owes must pay"]
     pub fn owe(&self) -> bool {
-        let offer = |word| self.protocol.owe(word, self.workers()).map(|word| (word, ()));
+        let offer = |word| self.protocol.owe(word, self.seats_in_use()).map(|word| (word, ()));
         let owes = self.word.try_change(Event::Owe, offer).is_some();
         if owes {
             self.owed_from_now();

@@ -107,6 +107,10 @@ impl Placement {
     }
 
     /// Whether wakes by working workers need a sleeper that is held.
+    pub(crate) fn steering(&self) -> Steering {
+        self.steering
+    }
+
     pub(crate) fn is_on(&self) -> bool {
         self.steering != Steering::Never
     }

@@ -94,7 +94,7 @@ impl Sleep {
     /// others work. `None` if the word does not tell.
     fn leaves_others_alone(&self) -> Option<bool> {
         let heads = self.protocol.heads(self.word.peek())?;
-        Some(heads.searching() == 1 && heads.inactive < self.workers())
+        Some(heads.searching() == 1 && heads.inactive < self.seats_in_use())
     }
 
     /// Leaves the seat as it was found. False if that cannot be.

@@ -66,7 +66,7 @@ const MOST_NAPS: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 2 } else { 8 
 impl Sleep {
     /// Makes somebody who sleeps the sentry. False if there is none who could be.
     pub(crate) fn place_sentry(&self) -> bool {
-        let told = (0..self.workers()).find(|worker| self.slots.set_alarm(*worker));
+        let told = (0..self.seats_in_use()).find(|worker| self.slots.set_alarm(*worker));
         if let Some(worker) = told {
             self.meters[worker].sentries.add(1);
             // WAKE: it sleeps on, but with an end: posts that rely on the flag rely on that.
@@ -128,11 +128,13 @@ impl Sleep {
         u32::try_from(self.relieved.get()).unwrap_or(u32::MAX).min(MOST_IN_A_ROW)
     }
 
-    /// There is room for as many workers as there are processors, beside those who are stuck or
-    /// sleep alone; and for twice as many with each sentry in a row that had to get up.
+    /// There is room for as many workers as there are processors, beside those who are stuck, who
+    /// sleep alone or have stepped aside; and for twice as many with each sentry in a row that had
+    /// to get up.
     pub(crate) fn room_beside_the_stuck(&self) -> usize {
-        let stuck = usize::try_from(self.stuck.get()).unwrap_or(0).min(self.workers());
-        let off = stuck.saturating_add(self.sleeping_alone());
+        let stuck = usize::try_from(self.stuck.get()).unwrap_or(0).min(self.seats_in_use());
+        let aside = usize::try_from(self.aside.get()).unwrap_or(0);
+        let off = stuck.saturating_add(self.sleeping_alone()).saturating_add(aside);
         self.room.get().saturating_mul(1 << self.in_a_row()).saturating_add(off)
     }
 

@@ -7,6 +7,7 @@ use crate::room::Room;
 use crate::slots::Slots;
 use crate::word::Word;
 use crate::{Deadlock, MAX_WORKERS, Observer, Policy, Protocol, Rules, SleepProtocol};
+use drowse_sync::atomic::AtomicUsize;
 use drowse_sync::{Arc, CachePadded, Counter, Stopwatch, faulty};
 use std::panic::Location;
 
@@ -36,8 +37,13 @@ pub struct Sleep {
     pub(crate) relieved: Counter,
     /// How many workers do not come back from their jobs: those whom the sentries have noted.
     pub(crate) stuck: Counter,
-    /// How many sleep alone.
+    /// Workers that are not spares.
+    pub(crate) workers: usize,
+    /// See `spare.rs`.
+    pub(crate) seats_in_use: AtomicUsize,
+    /// How many sleep alone; and how many count as active, and do not run.
     pub(crate) alone: Counter,
+    pub(crate) aside: Counter,
     /// How many guests have come; and how many had, when the door was last left alone.
     pub(crate) guests: Counter,
     pub(crate) guests_when_closed: Counter,
@@ -77,7 +83,10 @@ impl Sleep {
             room: Room::new(workers),
             relieved: Counter::new(),
             stuck: Counter::new(),
+            workers,
+            seats_in_use: AtomicUsize::new(workers),
             alone: Counter::new(),
+            aside: Counter::new(),
             guests: Counter::new(),
             guests_when_closed: Counter::new(),
             owed_since: Counter::new(),
@@ -90,7 +99,10 @@ impl Sleep {
     /// noticed.
     #[must_use]
     pub fn with_deadlock_detection(mut self) -> Self {
-        self.detector = Some(Detector::new(self.workers()));
+        let detector = Detector::new(self.seats());
+        // Nobody sits in the spare seats yet.
+        (self.workers..self.seats()).for_each(|seat| detector.mark_gone(seat, &|_| ()));
+        self.detector = Some(detector);
         self
     }
 
@@ -120,7 +132,7 @@ impl Sleep {
     /// The same, with workers that begin where there is room when they are woken by working ones.
     #[must_use]
     pub fn with_steering(mut self, steering: Steering) -> Self {
-        self.placement = Placement::new(self.workers(), steering);
+        self.placement = Placement::new(self.seats(), steering);
         self.slots.can_be_held = self.placement.is_on();
         self
     }
@@ -137,9 +149,9 @@ impl Sleep {
         self.rules.name
     }
 
-    /// How many workers there are.
+    /// How many workers there are, spares aside.
     pub fn workers(&self) -> usize {
-        self.slots.count()
+        self.workers
     }
 
     /// How many workers are asleep at this moment.

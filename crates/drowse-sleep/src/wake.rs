@@ -63,7 +63,7 @@ impl Sleep {
     }
 
     fn posted(&self, jobs: usize, by_worker: bool, queue_was_empty: bool) -> Posted {
-        Posted { jobs, by_worker, queue_was_empty, workers: self.workers(), room: self.room() }
+        Posted { jobs, by_worker, queue_was_empty, workers: self.seats_in_use(), room: self.room() }
     }
 
     /// The latch of worker `owner` was set: `slept` is what
@@ -184,9 +184,9 @@ impl Sleep {
     fn claim(&self, wake: Wake, grip: Grip, mut claimed: impl FnMut(usize, Claim)) {
         let (candidates, mut wanted) = match wake {
             Wake::Nobody | Wake::Sentry => (0..0, 0),
-            Wake::Any(wanted) => (0..self.workers(), wanted),
+            Wake::Any(wanted) => (0..self.seats_in_use(), wanted),
             Wake::Only(worker) => (worker..worker + 1, 1),
-            Wake::All => (0..self.workers(), usize::MAX),
+            Wake::All => (0..self.seats_in_use(), usize::MAX),
         };
         for worker in candidates {
             if wanted == 0 {
@@ -227,7 +227,7 @@ impl Sleep {
     /// How many workers are up, those on their way included; all of them if the word does not tell.
     fn up(&self) -> usize {
         let heads = self.protocol.heads(self.word.peek());
-        self.workers() - heads.map_or(0, |heads| heads.sleeping.min(self.workers()))
+        self.seats_in_use() - heads.map_or(0, |heads| heads.sleeping.min(self.seats_in_use()))
     }
 
     /// A worker that has committed sleeps no more, or never did.

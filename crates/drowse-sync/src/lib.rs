@@ -33,6 +33,7 @@ mod padded;
 mod queue;
 mod say;
 mod seed;
+mod stack;
 mod wait_word;
 mod yielding;
 
@@ -50,6 +51,7 @@ pub use meter::{Counter, Stopwatch};
 pub use padded::CachePadded;
 pub use queue::Queue;
 pub use say::say;
+pub use stack::stack_in_use;
 pub use seed::random_seed;
 pub use wait_word::WaitWord;
 pub use yielding::yield_to_others;

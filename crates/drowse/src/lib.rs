@@ -26,6 +26,7 @@
 //! | run a closure later, or many | [`spawn`], [`spawn_all()`] |
 //! | begin closures in the order in which they were spawned | [`scope_fifo`], [`spawn_fifo`] |
 //! | run a closure on each worker | [`broadcast`], [`spawn_broadcast`] |
+//! | block, in the middle of a job | [`blocking`] |
 //! | hold a lock across any of these | [`isolate`], [`ThreadPoolBuilder::waiting`] |
 //! | help others while waiting for something of your own | [`yield_now`], [`yield_local`] |
 //! | have a pool of your own | [`ThreadPoolBuilder`], [`ThreadPool`] |
@@ -77,7 +78,7 @@ mod unwind;
 
 pub use api::{
     Blocked, BroadcastContext, BusyThread, FnContext, JoinHandle, Scope, ScopeFifo, StillBusy, ThreadBuilder,
-    ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder, Waiting, Yield, broadcast, current_num_threads,
+    ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder, Waiting, Yield, blocking, broadcast, current_num_threads,
     current_thread_has_pending_tasks, current_thread_index, in_place_scope, in_place_scope_fifo, isolate, join,
     join_context, mark_blocked, mark_unblocked, max_num_threads, metrics, scope, scope_fifo, spawn,
     spawn_all, spawn_broadcast, spawn_fifo, spawn_handle, yield_local, yield_now,
@@ -102,7 +103,7 @@ pub use drowse_sleep::{
     BlockedWorker, Counters, Deadlock, Idleness, Pause, Policy as SleepPolicy, Reason, SleepMetrics,
     SleepProtocol, Steering, WakeSize,
 };
-pub use metrics::{Metrics, WorkerMetrics};
+pub use metrics::{LoanMetrics, Metrics, WorkerMetrics};
 pub use trace::{Trace, TraceEvent, TraceRecord};
 
 #[cfg(any(drowse_loom, drowse_shuttle))]

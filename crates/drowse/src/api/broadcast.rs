@@ -82,7 +82,7 @@ impl BroadcastContext<'_> {
     /// ```
     #[inline]
     pub fn index(&self) -> usize {
-        self.worker.index()
+        self.worker.place().expect("whoever runs this has the place of the worker that it is for")
     }
 
     /// The number of workers that run the closure: all workers of the pool.

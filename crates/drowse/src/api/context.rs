@@ -46,7 +46,8 @@ pub fn current_num_threads() -> usize {
     with_current_registry(|registry| registry.num_threads())
 }
 
-/// The calling worker's index in its pool, from 0; `None` on a thread that is not a worker.
+/// The calling worker's index in its pool, from 0; `None` on a thread that is not a worker, and at
+/// times after [`blocking`](crate::blocking()).
 ///
 /// ```
 /// assert_eq!(drowse::current_thread_index(), None);
@@ -55,7 +56,7 @@ pub fn current_num_threads() -> usize {
 /// ```
 #[inline]
 pub fn current_thread_index() -> Option<usize> {
-    WorkerThread::with_current(|worker| worker.map(WorkerThread::index))
+    WorkerThread::with_current(|worker| worker.and_then(WorkerThread::place))
 }
 
 /// Whether the calling worker's own queue holds jobs; `None` on a thread that is not a worker.

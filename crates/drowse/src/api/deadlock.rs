@@ -72,7 +72,11 @@ use std::panic::Location;
 #[track_caller]
 #[must_use = "the worker counts as blocked for as long as this value lives"]
 pub fn mark_blocked() -> Blocked {
-    let at = Location::caller();
+    mark_at(Location::caller())
+}
+
+/// The same, for whoever called that.
+pub(super) fn mark_at(at: &'static Location<'static>) -> Blocked {
     assert!(
         !Sleep::in_deadlock_handler(),
         "a deadlock handler must not mark workers as blocked: it runs while its pool is locked"

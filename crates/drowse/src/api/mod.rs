@@ -1,5 +1,6 @@
 //! Everything public.
 
+mod blocking;
 mod broadcast;
 mod builder;
 mod context;
@@ -17,6 +18,7 @@ mod spawner;
 mod waiting;
 mod yielding;
 
+pub use blocking::blocking;
 pub use broadcast::{BroadcastContext, broadcast, spawn_broadcast};
 pub use builder::ThreadPoolBuilder;
 pub use context::{

@@ -138,7 +138,7 @@ impl ThreadPool {
     /// ```
     #[inline]
     pub fn current_thread_index(&self) -> Option<usize> {
-        self.registry.with_worker(|worker| worker.map(WorkerThread::index))
+        self.registry.with_worker(|worker| worker.and_then(WorkerThread::place))
     }
 
     /// Whether the calling worker has jobs of its own waiting; `None` on a thread that is not a

@@ -1,6 +1,7 @@
 //! How a closure gets to run on a worker.
 
 use super::isolate::{Since, is_isolated};
+use super::place::IfNobody;
 use super::registry::Registry;
 use super::trail::WaitFor;
 use super::worker::WorkerThread;
@@ -29,7 +30,7 @@ impl Registry {
     {
         let block = |this: &Self, worker: &WorkerThread, op| {
             Self::assert_may_wait();
-            this.in_worker_while_blocked(op, worker.registry())
+            worker.while_away(IfNobody::GiveUp, |_| this.in_worker_while_blocked(op, worker.registry()))
         };
         self.in_worker_or(block, op)
     }

@@ -89,11 +89,18 @@ impl Registry {
     /// worker.
     pub(crate) unsafe fn inject_broadcast(&self, jobs: impl ExactSizeIterator<Item = JobRef>) {
         assert_eq!(jobs.len(), self.num_threads(), "a broadcast is one job a worker");
-        for (thread, job) in self.threads.iter().zip(jobs) {
+        for (thread, job) in self.threads[..self.num_threads()].iter().zip(jobs) {
             thread.broadcasts.push(job);
         }
         // WAKE: each has a job that nobody else can run.
         omittable!("engine/broadcast-no-wake", self.sleep.post_broadcast());
+        for worker in 0..self.num_threads() {
+            // WAKE: those who sleep alone are not for posts, but see to it that somebody has their
+            // place. By the fence above, we see that one does, or it sees its letter.
+            if self.sleep.sleeps_alone(worker) {
+                omittable!("engine/broadcast-no-call", self.sleep.call(worker));
+            }
+        }
     }
 }
 

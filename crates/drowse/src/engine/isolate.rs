@@ -6,8 +6,7 @@
 //!
 //! - in its own deque, behind the position at which it began;
 //! - in the deque of a thief that is in the middle of one of them, behind the position at which
-//! that
-//!   one began; and so on, from victim to thief ([`Lineage`]).
+//!   that one began; and so on, from victim to thief ([`lineage`](super::lineage)).
 //!
 //! If there are none it [sleeps alone](drowse_sleep::Sleep::sleep_alone). Whoever steals a job that
 //! is isolated runs it in isolation too. So all that is behind that position in the thief's deque
@@ -24,6 +23,7 @@
 //! it.
 
 use super::lineage::{Descent, Stolen};
+use super::place::IfNobody;
 use super::registry::Registry;
 use super::trail::WaitFor;
 use super::worker::WorkerThread;
@@ -206,8 +206,9 @@ impl WorkerThread {
                 lineage.go_back_to(before);
             }
             _ => {
-                self.floor.set(self.position());
+                let floor = self.floor.replace(self.position());
                 self.run_job_found(found.job);
+                self.floor.set(floor);
             }
         }
     }
@@ -219,10 +220,7 @@ impl WorkerThread {
         let mut rounds = 0;
         while !latch.probe() {
             if let Some(job) = self.take_own_since(since, what) {
-                let floor = self.floor.replace(self.position());
-                // SAFETY: taken from a queue just now.
-                unsafe { self.execute(job) };
-                self.floor.set(floor);
+                self.run_own(job);
                 rounds = 0;
             } else if let Some(found) = self.find_descendant(since, rounds >= ROUNDS_UNTIL_FORCE) {
                 self.run_found(found);
@@ -240,7 +238,7 @@ impl WorkerThread {
         self.settle();
     }
 
-    fn position_since(&self, since: Since) -> i64 {
+    pub(super) fn position_since(&self, since: Since) -> i64 {
         match since {
             Since::Position(position) => position,
             // One that cannot be found was stolen, and with it all that was older.
@@ -252,14 +250,13 @@ impl WorkerThread {
     }
 
     /// A job of its own that it may run while it waits for `what`.
-    fn take_own_since(&self, since: i64, what: WaitFor) -> Option<JobRef> {
+    pub(super) fn take_own_since(&self, since: i64, what: WaitFor) -> Option<JobRef> {
         if let Some(word) = faulty!("isolate/any-own", self.deque.pop_since(since), self.deque.pop()) {
             // SAFETY: what is in the deque was put there by `push`, and has left it now.
             return Some(unsafe { JobRef::from_word(word) });
         }
         // Its own part of a broadcast that it waits for is among them.
-        let letters = &self.registry.threads[self.index()].broadcasts;
-        if what == WaitFor::Broadcast { letters.pop() } else { None }
+        if what == WaitFor::Broadcast { self.take_letter() } else { None }
     }
 
     /// Runs one job of its own that the region it is in has made. False if there was none.
@@ -293,7 +290,7 @@ impl WorkerThread {
     /// The workers that are in the middle of something which descends from what this one waits for
     /// since that position.
     fn descendants_at(&self, since: i64) -> impl Iterator<Item = (usize, Descent)> + use<'_> {
-        let others = (0..self.registry.threads.len()).filter(|other| *other != self.index());
+        let others = (0..self.registry.sleep.seats_in_use()).filter(|other| *other != self.index());
         others.filter_map(move |other| {
             let descent = self.registry.threads[other].lineage.read()?;
             self.descends(descent.stolen, since, MOST_THEFTS).then_some((other, descent))
@@ -315,19 +312,34 @@ impl WorkerThread {
             })
     }
 
+    /// Sleeps until the latch is set, or there is something for this worker.
     fn sleep_alone(&self, latch: &LatchWord, what: WaitFor, since: i64) {
         // Those who are at it tell when they push something.
         for (thief, _) in self.descendants_at(since) {
             self.registry.threads[thief].stealer.ask();
         }
-        let letters = what == WaitFor::Broadcast;
         let has_news = || {
             self.registry.returned.have(|stolen| self.descends(stolen, since, MOST_THEFTS))
-                || (letters && self.registry.has_letter(self.index()))
+                || self.has_letter()
+                || self.place_is_wanted()
         };
         // WAKE: the latch's setter wakes us. So does whoever is at a descendant, and pushes one,
         // but for that we do not wait: it gets done without us.
-        self.registry.sleep.sleep_alone(self.index(), latch, &has_news, self);
+        let sleep = || self.registry.sleep.sleep_alone(self.index(), latch, &has_news, self);
+        // What it waits for may need somebody who does other work; and a letter is for whoever has
+        // our place.
+        let is_elsewhere = matches!(what, WaitFor::Install | WaitFor::Handle);
+        if !is_elsewhere && !self.has_letter() && !self.place_is_wanted() {
+            return sleep();
+        }
+        self.while_away(IfNobody::Keep, |_| {
+            if !self.has_letter() {
+                sleep();
+            } else if let Some(letter) = self.take_letter() {
+                // SAFETY: taken from a queue just now.
+                unsafe { self.execute(letter) };
+            }
+        });
     }
 
     /// This worker has pushed something, and somebody sleeps alone: perhaps it waits for what this
@@ -346,6 +358,14 @@ impl WorkerThread {
     pub(super) fn found_at(&self, word: NonNull<JobHeader>, stolen: Stolen) -> Found {
         // SAFETY: what is in a deque was put there by `push`, and has left it now.
         Found { job: unsafe { JobRef::from_word(word) }, stolen: Some(stolen) }
+    }
+
+    /// Runs a job of its own that was taken from its queue just now.
+    pub(super) fn run_own(&self, job: JobRef) {
+        let floor = self.floor.replace(self.position());
+        // SAFETY: taken from a queue just now.
+        unsafe { self.execute(job) };
+        self.floor.set(floor);
     }
 
     fn run_job_found(&self, job: JobRef) {

@@ -11,6 +11,8 @@
 //! | `steal` | how it gets at the jobs of others |
 //! | `wait` | what a worker does until a latch is set |
 //! | `isolate`, `lineage` | what a worker does that must not run other jobs |
+//! | `place`, `spare` | who runs in the place of a worker that blocks |
+//! | `deep` | what a worker does whose stack is full of waits |
 //! | `stock` | counts that a worker holds, so that the shared ones are left alone |
 //! | `inject` | jobs from outside |
 //! | `enter` | how a closure gets to run on a worker |
@@ -19,16 +21,19 @@
 //! | `turns` | how a job from outside gets its turn while all workers are in the middle of others |
 //! | `trail` | what is known of a worker by those who ask why nothing moves |
 
+mod deep;
 mod enter;
 mod guest;
 mod inject;
 mod isolate;
 mod lineage;
+mod place;
 mod recruit;
 mod registry;
 mod rng;
 mod search;
 mod sites;
+mod spare;
 mod start;
 mod steal;
 mod stock;
@@ -39,6 +44,7 @@ mod wait;
 mod worker;
 
 pub(crate) use isolate::{Since, is_isolated, isolate, isolate_if};
+pub(crate) use place::IfNobody;
 pub use recruit::BusyThread;
 pub(crate) use recruit::Recruiter;
 pub(crate) use registry::{Handlers, Registry};

@@ -2,8 +2,10 @@
 
 use super::isolate::Returned;
 use super::lineage::Lineage;
+use super::place::Places;
 use super::recruit::Recruiter;
 use super::sites::Sites;
+use super::spare::Spares;
 use super::start::{Refused, StartPlan};
 use super::worker::WorkerThread;
 use crate::TraceEvent;
@@ -32,6 +34,8 @@ pub(crate) struct Registry {
     pub(super) slow_starts: Counter,
     /// Where jobs come from.
     pub(super) sites: Sites,
+    pub(super) spares: Spares,
+    pub(super) places: Places,
     /// Whether all jobs are isolated, always.
     pub(super) isolates: bool,
     /// How many workers are in a region that is.
@@ -45,6 +49,17 @@ pub(crate) struct Registry {
     recorder: Option<Recorder>,
     pub(super) handlers: Arc<Handlers>,
     pub(crate) recruiter: Arc<Recruiter>,
+}
+
+/// What a registry is made of, beside its workers.
+pub(super) struct RegistryParts {
+    pub(super) sleep: Sleep,
+    pub(super) oldest_first: bool,
+    pub(super) isolates: bool,
+    pub(super) recorder: Option<Recorder>,
+    pub(super) handlers: Arc<Handlers>,
+    pub(super) recruiter: Recruiter,
+    pub(super) spares: Spares,
 }
 
 /// The part of a worker that others see.
@@ -84,15 +99,8 @@ pub(crate) struct RegistryId(usize);
 
 impl Registry {
     /// A registry with these thieves' ends, one per worker. Starts no thread.
-    pub(super) fn new(
-        stealers: Vec<Stealer<JobHeader>>,
-        sleep: Sleep,
-        oldest_first: bool,
-        isolates: bool,
-        recorder: Option<Recorder>,
-        handlers: Arc<Handlers>,
-        recruiter: Recruiter,
-    ) -> Arc<Self> {
+    pub(super) fn new(stealers: Vec<Stealer<JobHeader>>, parts: RegistryParts) -> Arc<Self> {
+        let RegistryParts { sleep, oldest_first, isolates, recorder, handlers, recruiter, spares } = parts;
         let threads: Box<[ThreadInfo]> = stealers
             .into_iter()
             .map(|stealer| ThreadInfo {
@@ -105,6 +113,7 @@ impl Registry {
                 lineage: Lineage::new(),
             })
             .collect();
+        let places = Places::new(sleep.workers());
         Arc::new(Self {
             sleep,
             threads,
@@ -112,6 +121,8 @@ impl Registry {
             overdue: Counter::new(),
             slow_starts: Counter::new(),
             sites: Sites::new(),
+            places,
+            spares,
             isolates,
             isolated_regions: Counter::new(),
             returned: Returned::new(),
@@ -133,6 +144,11 @@ impl Registry {
     }
 
     pub(crate) fn num_threads(&self) -> usize {
+        self.sleep.workers()
+    }
+
+    /// How many workers there can be, spares among them: those come last.
+    pub(crate) fn num_seats(&self) -> usize {
         self.threads.len()
     }
 
@@ -165,7 +181,9 @@ impl Registry {
         let has_jobs = |(worker, thread): (usize, &ThreadInfo)| {
             !self.sleep.is_asleep(worker) && !thread.stealer.is_empty()
         };
-        !self.injector.is_empty() || self.returned.are_there() || self.threads.iter().enumerate().any(has_jobs)
+        !self.injector.is_empty()
+            || self.returned.are_there()
+            || self.threads[..self.sleep.seats_in_use()].iter().enumerate().any(has_jobs)
     }
 
     /// Whether a broadcast has left a job for this worker, which nobody else can run.
@@ -175,10 +193,12 @@ impl Registry {
 
     /// What the workers have done so far.
     pub(crate) fn metrics(&self) -> Metrics {
-        let read = |(index, thread): (usize, &ThreadInfo)| thread.meter.read(self.sleep.metrics(index));
+        let read = |index: usize| self.threads[index].meter.read(self.sleep.metrics(index));
         Metrics {
             protocol: self.sleep.protocol(),
-            workers: self.threads.iter().enumerate().map(read).collect(),
+            workers: (0..self.num_threads()).map(read).collect(),
+            spares: (self.num_threads()..self.sleep.seats_in_use()).map(read).collect(),
+            loans: self.spares.metrics(),
         }
     }
 
@@ -222,11 +242,11 @@ impl Registry {
         );
     }
 
-    /// Waits, on a thread that is not a worker: its place is free meanwhile.
-    pub(crate) fn wait_outside(&self, wait: impl FnOnce()) {
+    /// Waits, on a thread that does not run jobs meanwhile: it takes up no place.
+    pub(crate) fn wait_outside<R>(&self, wait: impl FnOnce() -> R) -> R {
         self.release_thread();
-        wait();
-        self.acquire_thread();
+        let _back = TakesUpRoom { registry: self };
+        wait()
     }
 
     /// Calls the user's handler, as if this thread were not a worker: a worker that waits helps,
@@ -234,6 +254,20 @@ impl Registry {
     pub(crate) fn handle_deadlock(&self, deadlock: &Deadlock) {
         if let Some(handler) = &self.handlers.deadlock {
             WorkerThread::as_non_worker(|| self.catch_unwind(|| handler(deadlock)));
+        }
+    }
+
+    /// A thread becomes the worker of this index, for the first time.
+    pub(super) fn call_start_handler(&self, index: usize) {
+        if let Some(start) = &self.handlers.start {
+            self.catch_unwind(|| start(index));
+        }
+    }
+
+    /// A thread ends that was the worker of this index.
+    pub(super) fn call_exit_handler(&self, index: usize) {
+        if let Some(exit) = &self.handlers.exit {
+            self.catch_unwind(|| exit(index));
         }
     }
 
@@ -250,6 +284,17 @@ impl Registry {
         };
         // A panic of the handler has nowhere to go.
         unwind::or_abort(|| handler(payload));
+    }
+}
+
+/// A thread that waits takes up a place again, also if it was for a panic.
+struct TakesUpRoom<'r> {
+    registry: &'r Registry,
+}
+
+impl Drop for TakesUpRoom<'_> {
+    fn drop(&mut self) {
+        self.registry.acquire_thread();
     }
 }
 

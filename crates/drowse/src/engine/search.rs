@@ -24,7 +24,7 @@ impl WorkerThread {
         match word {
             // SAFETY: what is in the deque was put there by `push`, and has left it now.
             Some(word) => Some(unsafe { JobRef::from_word(word) }),
-            None => own.broadcasts.pop(),
+            None => self.take_letter(),
         }
     }
 
@@ -49,9 +49,18 @@ impl WorkerThread {
         self.deque.pop().map(|word| unsafe { JobRef::from_word(word) })
     }
 
+    /// A job that a broadcast has left for it.
+    pub(super) fn take_letter(&self) -> Option<JobRef> {
+        self.registry.threads[self.place()?].broadcasts.pop()
+    }
+
+    pub(super) fn has_letter(&self) -> bool {
+        self.place().is_some_and(|place| self.registry.has_letter(place))
+    }
+
     /// One kind before the other, and in the other order the next time.
     fn take_letter_or_injected_job(&self) -> Option<JobRef> {
-        let letter = || self.registry.threads[self.index()].broadcasts.pop();
+        let letter = || self.take_letter();
         let letter_first = !self.letter_was_first.replace(!self.letter_was_first.get());
         if letter_first {
             letter().or_else(|| self.take_injected_job())

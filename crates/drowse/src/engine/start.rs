@@ -2,10 +2,11 @@
 
 use super::isolate::Since;
 use super::recruit::{Presence, Recruiter};
-use super::registry::{Handlers, Registry};
+use super::registry::{Handlers, Registry, RegistryParts};
+use super::spare::Spares;
 use super::trail::WaitFor;
 use super::turns::after_slow_push;
-use super::worker::WorkerThread;
+use super::worker::{IsCurrent, WorkerThread};
 use crate::deque::{self, Owner, Stealer};
 use crate::job::{JobHeader, Slabs};
 use crate::trace::Recorder;
@@ -31,6 +32,8 @@ pub(crate) struct StartPlan<'a> {
     pub(crate) oldest_first: bool,
     /// Whether workers that wait run nothing but what they wait for.
     pub(crate) isolates: bool,
+    /// How many threads may stand in for workers that block.
+    pub(crate) max_spare_threads: usize,
     /// Whether threads outside may take the seats of workers that sleep.
     pub(crate) guests: bool,
     pub(crate) recorder: Option<Recorder>,
@@ -68,8 +71,12 @@ impl ThreadBuilderParts {
 impl StartPlan<'_> {
     pub(super) fn start(self) -> Result<Arc<Registry>, Refused> {
         let prepared = LightFences::prepare();
-        let (owners, stealers): (Vec<_>, Vec<_>) = (0..self.num_threads).map(|_| new_deque(prepared)).unzip();
-        let mut sleep = Sleep::new(self.num_threads, self.protocol, self.policy).with_steering(self.steering);
+        let mut sleep = Sleep::new(self.num_threads, self.protocol, self.policy)
+            .with_spares(self.max_spare_threads)
+            .with_steering(self.steering);
+        let (mut owners, stealers): (Vec<_>, Vec<_>) =
+            (0..sleep.seats()).map(|_| new_deque(prepared)).unzip();
+        let spares = owners.split_off(self.num_threads);
         if cfg!(drowse_shuttle) {
             // So that there is a crowd to be seen.
             sleep = sleep.with_room(1);
@@ -83,15 +90,16 @@ impl StartPlan<'_> {
         if let Some(recorder) = &self.recorder {
             sleep = sleep.with_observer(Arc::new(recorder.clone()));
         }
-        let registry = Registry::new(
-            stealers,
+        let parts = RegistryParts {
             sleep,
-            self.oldest_first,
-            self.isolates,
-            self.recorder,
-            self.handlers,
-            self.recruiter,
-        );
+            oldest_first: self.oldest_first,
+            isolates: self.isolates,
+            recorder: self.recorder,
+            handlers: self.handlers,
+            recruiter: self.recruiter,
+            spares: Spares::new(spares),
+        };
+        let registry = Registry::new(stealers, parts);
         let mut unfinished = StopUnlessStarted { registry: &registry, adopted: None };
         for (index, deque) in owners.into_iter().enumerate() {
             let is_adopted = index == 0 && self.use_current_thread;
@@ -131,9 +139,8 @@ impl Drop for StopUnlessStarted<'_> {
         self.registry.release();
         if let Some(worker) = self.adopted {
             // SAFETY: the box that `adopt_current_thread` leaked. Nobody but code of this thread
-            // has borrowed it, by `WorkerThread::with_current`, and that has returned. Its drop
-            // un-sets it.
-            drop(unsafe { Box::from_raw(worker.as_ptr()) });
+            // has borrowed it, by `WorkerThread::with_current`, and that has returned.
+            drop(unsafe { (IsCurrent::of(worker.as_ptr()), Box::from_raw(worker.as_ptr())) });
         }
     }
 }
@@ -141,8 +148,9 @@ impl Drop for StopUnlessStarted<'_> {
 /// Makes the calling thread a worker, for the rest of its life. The worker is leaked.
 fn adopt_current_thread(parts: ThreadBuilderParts) -> NonNull<WorkerThread> {
     let worker = NonNull::from(Box::leak(Box::new(WorkerThread::new(parts, true))));
-    // SAFETY: leaked, so it stays where it is, unless `StopUnlessStarted` drops it, on this thread.
-    unsafe { WorkerThread::make_current(worker.as_ptr()) };
+    // SAFETY: leaked, so it stays where it is, unless `StopUnlessStarted` drops it, on this thread,
+    // which un-sets it first.
+    mem::forget(unsafe { WorkerThread::make_current(worker.as_ptr()) });
     worker
 }
 
@@ -151,8 +159,8 @@ pub(crate) fn run_worker(mut parts: ThreadBuilderParts) {
     // Until everything else that belongs to the worker is gone.
     let _presence = parts.presence.take();
     let worker = WorkerThread::new(parts, false);
-    // SAFETY: it stays in this frame, and its drop un-sets it.
-    unsafe { WorkerThread::make_current(&worker) };
+    // SAFETY: it stays in this frame, and this is dropped before it.
+    let _current = unsafe { WorkerThread::make_current(&worker) };
     let registry = Arc::clone(worker.registry());
     // ORDERING: relaxed; whoever reads it has acquired that the worker sleeps.
     registry.threads[worker.index()].seat.store(ptr::from_ref(&worker).cast_mut(), Ordering::Relaxed);
@@ -164,18 +172,14 @@ pub(crate) fn run_worker(mut parts: ThreadBuilderParts) {
 /// What a worker does from its start handler to its exit handler.
 fn live(worker: &WorkerThread, registry: &Registry) {
     let index = worker.index();
-    if let Some(start) = &registry.handlers.start {
-        registry.catch_unwind(|| start(index));
-    }
+    registry.call_start_handler(index);
     registry.acquire_thread();
     worker.wait_until(registry.threads[index].terminate.word(), WaitFor::Home, Since::Now);
     // The pool ends when nothing is left to do. But handlers may spawn too, and by then there may
     // be no other worker left to run it.
     worker.run_local_jobs();
-    if let Some(exit) = &registry.handlers.exit {
-        registry.catch_unwind(|| exit(index));
-        worker.run_local_jobs();
-    }
+    registry.call_exit_handler(index);
+    worker.run_local_jobs();
     // Nobody else may come to sleep for long.
     Slabs::give_memory_back();
     registry.sleep.mark_gone(index, &|deadlock| registry.handle_deadlock(deadlock));

@@ -114,7 +114,7 @@ impl WorkerThread {
     /// asked to publish some. Begins at a random worker, so that thieves spread.
     fn steal(&self) -> Attempt {
         let (mut private, mut empty, mut lost_to) = (None, None, None);
-        for victim in self.others_from(self.rng.below(self.registry.num_threads())) {
+        for victim in self.others_from(self.rng.below(self.registry.sleep.seats_in_use())) {
             match self.stealer_of(victim).steal_since(ANY) {
                 Steal::Success((word, position)) => {
                     private.into_iter().for_each(|victim| self.ask(victim));
@@ -172,7 +172,7 @@ impl WorkerThread {
 
     /// All workers that are up but this one, beginning at `start`. Those who sleep have no jobs.
     fn others_from(&self, start: usize) -> impl Iterator<Item = usize> + use<'_> {
-        let (this, count) = (self.index(), self.registry.num_threads());
+        let (this, count) = (self.index(), self.registry.sleep.seats_in_use());
         let others = (start..count).chain(0..start).filter(move |victim| *victim != this);
         others.filter(|victim| !self.registry.sleep.is_asleep(*victim))
     }

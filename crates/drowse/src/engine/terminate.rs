@@ -47,7 +47,8 @@ impl SharedCount for Registry {
         // ORDERING: acquire-release, so that what each holder did comes before the end.
         let ordering = mutant::weaken("engine/release-relaxed", Ordering::AcqRel);
         if registry.reasons_to_live.fetch_sub(count, ordering) == count {
-            for (index, thread) in registry.threads.iter().enumerate() {
+            registry.spares.close();
+            for (index, thread) in registry.threads[..registry.num_threads()].iter().enumerate() {
                 // WAKE: each worker waits for its own latch in its main loop; one asleep on it is
                 // woken.
                 thread.terminate.set_and_wake(registry, index);

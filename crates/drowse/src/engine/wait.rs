@@ -30,14 +30,16 @@ impl WorkerThread {
         unwind::or_abort(|| {
             let is_main_loop = what == WaitFor::Home;
             self.waits.set(self.waits.get() + 1);
-            if self.is_isolated() && !is_main_loop {
+            if !is_main_loop && self.is_isolated() {
                 self.wait_isolated(latch, what, since);
+            } else if !is_main_loop && self.is_deep() {
+                self.wait_deep(latch, what, since);
             }
             while !latch.probe() {
-                if let Some(job) = self.take_local_job_fairly() {
-                    self.floor.set(self.position());
-                    // SAFETY: taken from a queue just now.
-                    unsafe { self.execute(job) };
+                if self.must_mind_place(is_main_loop) {
+                    self.mind_place(latch, is_main_loop);
+                } else if let Some(job) = self.take_local_job_fairly() {
+                    self.run_own(job);
                 } else if let Some(found) = self.take_next_job(is_main_loop) {
                     self.run_found(found);
                 } else {
@@ -50,14 +52,14 @@ impl WorkerThread {
     }
 
     /// Searches until there is one job, and runs it, or until the latch is set.
-    fn look_elsewhere(&self, latch: &LatchWord, is_main_loop: bool) {
+    pub(super) fn look_elsewhere(&self, latch: &LatchWord, is_main_loop: bool) {
         let sleep = &self.registry.sleep;
         let mut idle = sleep.start_looking(self.index());
         if !is_main_loop {
             idle = idle.in_a_job();
         }
         let mut found = None;
-        while found.is_none() && !latch.probe() {
+        while found.is_none() && !latch.probe() && !self.place_is_wanted() {
             self.meter().searches.add_mine(1);
             // A job from outside that is begun in the middle of another keeps whoever waits for
             // that one waiting for both. Wherever there are others to do it, they come first.
@@ -122,7 +124,7 @@ impl WorkerThread {
 /// What the sleep protocol asks and tells a worker that falls asleep.
 impl Host for WorkerThread {
     fn work_visible(&self) -> bool {
-        self.registry.work_visible() || self.registry.has_letter(self.index())
+        self.registry.work_visible() || self.has_letter() || self.place_is_wanted()
     }
 
     fn before_sleep(&self) {

@@ -1,5 +1,6 @@
 //! What one worker has for itself.
 
+use super::place::{NOWHERE, Ticket};
 use super::registry::Registry;
 use super::rng::Rng;
 use super::start::ThreadBuilderParts;
@@ -11,6 +12,7 @@ use crate::metrics::WorkMeter;
 use drowse_sleep::{LatchWord, PostedTo};
 use drowse_sync::{Arc, heavy_fences_executed, omittable, random_seed};
 use std::cell::Cell;
+use std::fmt;
 use std::ptr;
 
 drowse_sync::thread_local! {
@@ -26,7 +28,6 @@ drowse_sync::thread_local! {
 /// A worker, as its own thread sees it. The deque comes first: so a `join` needs one register for
 /// both of them, and saves one less.
 #[repr(C)]
-#[derive(Debug)]
 pub(crate) struct WorkerThread {
     pub(super) deque: Owner<JobHeader>,
     index: usize,
@@ -52,6 +53,11 @@ pub(crate) struct WorkerThread {
     /// the case for the whole pool.
     pub(super) isolated: Cell<bool>,
     pub(super) floor: Cell<i64>,
+    /// Its index among those who run; or [`NOWHERE`], and perhaps it waits for one.
+    pub(super) place: Cell<usize>,
+    pub(super) ticket: Cell<Option<Arc<Ticket>>>,
+    /// The place that it wants when it comes back, while it is away.
+    pub(super) back_to: Cell<usize>,
     /// What to take off the heavy fences of its thread to get those of this worker.
     pub(super) heavy_fences_before: Cell<u64>,
     /// How many of its waits, in which it runs other jobs, are on its stack.
@@ -68,6 +74,9 @@ impl WorkerThread {
             slabs: Slabs::new(),
             isolated: Cell::new(parts.registry.isolates),
             floor: Cell::new(0),
+            place: Cell::new(if parts.index < parts.registry.num_threads() { parts.index } else { NOWHERE }),
+            ticket: Cell::new(None),
+            back_to: Cell::new(NOWHERE),
             registry: parts.registry,
             rng: Rng::new(random_seed()),
             deque_streak: Cell::new(0),
@@ -85,8 +94,8 @@ impl WorkerThread {
     /// Calls `f` with the worker that this thread is; with `None` on a thread that is not a worker.
     #[inline(always)]
     pub(crate) fn with_current<R>(f: impl FnOnce(Option<&Self>) -> R) -> R {
-        // SAFETY: `make_current` was promised that the worker lives until it is dropped on this
-        // thread, and that un-sets it. `f` cannot keep the borrow, and nobody drops the worker
+        // SAFETY: `make_current` was promised that the worker lives until it is current no more.
+        // `f` cannot keep the borrow, and nobody drops the worker
         // under `f`: its thread runs `f` inside of `run_worker`, which holds it; an adopted worker
         // is leaked, or taken back by the very call that adopted it, once all that was called in
         // between has returned.
@@ -110,17 +119,25 @@ impl WorkerThread {
         CURRENT.with(|current| ptr::eq(current.get(), self))
     }
 
-    /// Makes this thread the worker `this`, until it is dropped.
+    /// Makes this thread the worker `this`, until what this returns is dropped, on this thread.
     ///
     /// # Safety
     ///
-    /// `this` must be alive, and must not be moved until it is dropped, on this thread.
-    pub(super) unsafe fn make_current(this: *const Self) {
+    /// `this` must be alive, and must not be moved or dropped until then.
+    pub(super) unsafe fn make_current(this: *const Self) -> IsCurrent {
         CURRENT.with(|current| {
             let is_free = current.get().is_null() && !Self::in_handler();
             assert!(is_free, "a thread is a worker of one pool at a time");
             current.set(this);
         });
+        IsCurrent::of(this)
+    }
+
+    /// What is left of a worker without a thread. It must not be current, and its deque must have
+    /// [rested](Owner::rest).
+    pub(super) fn into_deque(self) -> Owner<JobHeader> {
+        debug_assert!(!self.is_current());
+        self.deque
     }
 
     /// Makes this thread the worker `this` for a while, or none. Returns what it was.
@@ -251,6 +268,15 @@ impl WorkerThread {
     }
 }
 
+impl fmt::Debug for WorkerThread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WorkerThread")
+            .field("pool", &self.registry.id())
+            .field("index", &self.index)
+            .finish_non_exhaustive()
+    }
+}
+
 /// Makes this thread again what it was before a handler, also if the handler panics.
 struct RestoreWorker {
     worker: *const WorkerThread,
@@ -296,10 +322,21 @@ impl<T> PostedTo for PushedAll<'_, T> {
     }
 }
 
-impl Drop for WorkerThread {
+/// This thread is a worker as long as this lives.
+#[must_use]
+#[derive(Debug)]
+pub(super) struct IsCurrent(*const WorkerThread);
+
+impl IsCurrent {
+    pub(super) fn of(worker: *const WorkerThread) -> Self {
+        Self(worker)
+    }
+}
+
+impl Drop for IsCurrent {
     fn drop(&mut self) {
         CURRENT.with(|current| {
-            if ptr::eq(current.get(), self) {
+            if ptr::eq(current.get(), self.0) {
                 current.set(ptr::null());
             }
         });

@@ -4,6 +4,7 @@ mod table;
 
 use drowse_sleep::SleepMetrics;
 use drowse_sync::Counter;
+use std::iter;
 
 /// The counts that a worker keeps of its searches. It alone writes them.
 #[derive(Debug, Default)]
@@ -50,10 +51,33 @@ pub struct Metrics {
     pub protocol: &'static str,
     /// Each worker's share.
     pub workers: Vec<WorkerMetrics>,
+    /// Each spare's: those who stood in for workers that block, if there were any.
+    pub spares: Vec<WorkerMetrics>,
+    /// How often.
+    pub loans: LoanMetrics,
+}
+
+/// How often workers have lent their places. See [`blocking`](crate::blocking).
+///
+/// ```
+/// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+/// pool.install(|| drowse::blocking(|| ()));
+/// let loans = pool.metrics().loans;
+/// assert_eq!((loans.made, loans.refused, loans.threads_started), (1, 0, 1));
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LoanMetrics {
+    /// Times that a worker was going to block, and there was a spare for it.
+    pub made: u64,
+    /// Times that there was none.
+    pub refused: u64,
+    /// Threads that were started to be spares.
+    pub threads_started: u64,
 }
 
 impl Metrics {
-    /// All workers together.
+    /// All workers together, and the spares.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
@@ -61,7 +85,7 @@ impl Metrics {
     /// ```
     pub fn total(&self) -> WorkerMetrics {
         let mut total = WorkerMetrics::default();
-        for worker in &self.workers {
+        for worker in self.workers.iter().chain(&self.spares) {
             total.searches += worker.searches;
             total.steals += worker.steals;
             total.injected += worker.injected;
@@ -82,14 +106,21 @@ impl Metrics {
     /// ```
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
-        let workers = self.workers.iter().zip(&earlier.workers).map(|(now, then)| WorkerMetrics {
-            searches: now.searches.saturating_sub(then.searches),
-            steals: now.steals.saturating_sub(then.steals),
-            injected: now.injected.saturating_sub(then.injected),
-            heavy_fences: now.heavy_fences.saturating_sub(then.heavy_fences),
-            sleep: now.sleep.since(&then.sleep),
-        });
-        Self { protocol: self.protocol, workers: workers.collect() }
+        let none = WorkerMetrics::default();
+        let since = |now: &[WorkerMetrics], then: &[WorkerMetrics]| {
+            let then = then.iter().chain(iter::repeat(&none));
+            now.iter().zip(then).map(|(now, then)| now.since(then)).collect()
+        };
+        Self {
+            protocol: self.protocol,
+            workers: since(&self.workers, &earlier.workers),
+            spares: since(&self.spares, &earlier.spares),
+            loans: LoanMetrics {
+                made: self.loans.made.saturating_sub(earlier.loans.made),
+                refused: self.loans.refused.saturating_sub(earlier.loans.refused),
+                threads_started: self.loans.threads_started.saturating_sub(earlier.loans.threads_started),
+            },
+        }
     }
 }
 
@@ -118,4 +149,16 @@ pub struct WorkerMetrics {
     pub heavy_fences: u64,
     /// How it slept.
     pub sleep: SleepMetrics,
+}
+
+impl WorkerMetrics {
+    fn since(&self, then: &Self) -> Self {
+        Self {
+            searches: self.searches.saturating_sub(then.searches),
+            steals: self.steals.saturating_sub(then.steals),
+            injected: self.injected.saturating_sub(then.injected),
+            heavy_fences: self.heavy_fences.saturating_sub(then.heavy_fences),
+            sleep: self.sleep.since(&then.sleep),
+        }
+    }
 }

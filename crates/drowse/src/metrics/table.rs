@@ -1,6 +1,6 @@
 //! The metrics as people read them.
 
-use super::{Metrics, WorkerMetrics};
+use super::{LoanMetrics, Metrics, WorkerMetrics};
 use drowse_sleep::Reason;
 use std::fmt;
 use std::time::Duration;
@@ -37,6 +37,8 @@ impl fmt::Display for Metrics {
         let mut rows = vec![headings(&reasons)];
         let workers = self.workers.iter().enumerate();
         rows.extend(workers.map(|(index, worker)| row(&index.to_string(), worker, &reasons)));
+        let spares = self.spares.iter().enumerate();
+        rows.extend(spares.map(|(number, spare)| row(&format!("spare {number}"), spare, &reasons)));
         rows.push(row("all", &total, &reasons));
         let widths: Vec<usize> = (0..rows[0].len())
             .map(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or(0))
@@ -58,11 +60,25 @@ impl fmt::Display for Metrics {
         if posted > 0 {
             write!(f, "\nsentries: {posted}, of whom {got_up} had to get up")?;
         }
-        self.fmt_places(f)
+        self.fmt_places(f)?;
+        self.fmt_loans(f)
     }
 }
 
 impl Metrics {
+    /// Who stood in for those who blocked, if anybody did.
+    fn fmt_loans(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LoanMetrics { made, refused, threads_started } = self.loans;
+        if made + refused == 0 {
+            return Ok(());
+        }
+        let s = if threads_started == 1 { "" } else { "s" };
+        write!(
+            f,
+            "\nwhile workers blocked: {made} times a spare, {refused} times none; {threads_started} spare thread{s} started"
+        )
+    }
+
     /// Where workers began that were woken by working ones, if there were any.
     fn fmt_places(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sleep = self.total().sleep;
@@ -109,11 +125,15 @@ fn short(time: Duration) -> String {
 mod tests {
     use super::*;
 
+    fn of(workers: Vec<WorkerMetrics>) -> Metrics {
+        Metrics { protocol: "jec", workers, spares: Vec::new(), loans: Default::default() }
+    }
+
     #[test]
     fn columns_line_up_and_rows_add_up() {
         let worker =
             WorkerMetrics { searches: 1_234_567, steals: 5, injected: 8, ..WorkerMetrics::default() };
-        let table = Metrics { protocol: "jec", workers: vec![worker, worker] }.to_string();
+        let table = of(vec![worker, worker]).to_string();
         let lines: Vec<&str> = table.lines().collect();
         assert_eq!(lines[0], "2 workers, sleep protocol jec");
         assert_eq!(lines.len(), 5, "{table}");
@@ -127,12 +147,23 @@ mod tests {
     #[test]
     fn where_workers_began_is_told_if_there_is_anything_to_tell() {
         let mut worker = WorkerMetrics::default();
-        let shown = |worker| Metrics { protocol: "jec", workers: vec![worker] }.to_string();
+        let shown = |worker| of(vec![worker]).to_string();
         assert!(!shown(worker).contains("steered"));
         worker.sleep.steered = 7;
         assert!(shown(worker).ends_with("woken by working ones: 7 steered, 0 left to the system"));
         (worker.sleep.unsteered, worker.sleep.behind_waker) = (3, 2);
         assert!(shown(worker).ends_with("7 steered, 3 left to the system, 2 of them behind their wakers"));
+    }
+
+    #[test]
+    fn spares_are_told_of_if_there_were_any() {
+        let mut metrics = of(vec![WorkerMetrics::default()]);
+        assert!(!metrics.to_string().contains("spare"));
+        metrics.loans.made = 3;
+        metrics.loans.threads_started = 1;
+        metrics.spares = vec![WorkerMetrics { steals: 4, ..WorkerMetrics::default() }];
+        let shown = metrics.to_string();
+        assert!(shown.ends_with("while workers blocked: 3 times a spare, 0 times none; 1 spare thread started"), "{shown}");
     }
 
     #[test]

@@ -4,5 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod blocking;
+mod depth;
 mod isolation;
 mod programs;

@@ -31,4 +31,19 @@ impl<S> ThreadPoolBuilder<S> {
         self.waiting = Some(waiting);
         self
     }
+
+    /// Sets how many threads may stand in for workers that block: see
+    /// [`blocking`](crate::blocking()). They are started when they are needed. The default is one
+    /// for each worker, and at least eight. With 0 `blocking` is a plain call.
+    ///
+    /// ```
+    /// let builder = drowse::ThreadPoolBuilder::new().num_threads(1).max_spare_threads(1);
+    /// let pool = builder.build().unwrap();
+    /// pool.install(|| drowse::blocking(|| ()));
+    /// assert_eq!(pool.metrics().loans.threads_started, 1);
+    /// ```
+    pub fn max_spare_threads(mut self, max_spare_threads: usize) -> Self {
+        self.max_spare_threads = Some(max_spare_threads);
+        self
+    }
 }

@@ -43,6 +43,7 @@ pub struct ThreadPoolBuilder<S = DefaultSpawn> {
     oldest_first: bool,
     guests: Option<bool>,
     waiting: Option<Waiting>,
+    max_spare_threads: Option<usize>,
     trace: Option<Trace>,
     handlers: Handlers,
     spawner: S,
@@ -68,6 +69,7 @@ impl ThreadPoolBuilder {
             oldest_first: false,
             guests: None,
             waiting: None,
+            max_spare_threads: None,
             trace: None,
             handlers: Handlers::default(),
             spawner: DefaultSpawn,
@@ -375,6 +377,7 @@ impl<S> ThreadPoolBuilder<S> {
             oldest_first: self.oldest_first,
             guests: self.guests,
             waiting: self.waiting,
+            max_spare_threads: self.max_spare_threads,
             trace: self.trace,
             handlers: self.handlers,
             spawner: CustomSpawn(spawn),
@@ -401,6 +404,7 @@ impl<S> fmt::Debug for ThreadPoolBuilder<S> {
             .field("steering", &self.steering)
             .field("guests", &self.guests)
             .field("waiting", &self.waiting)
+            .field("max_spare_threads", &self.max_spare_threads)
             .field("trace", &self.trace.is_some())
             .field("panic_handler", &self.handlers.panic.is_some())
             .field("start_handler", &self.handlers.start.is_some())

@@ -6,7 +6,7 @@ use crate::api::env::{
 };
 use crate::api::error::{BuildErrorKind, ThreadPoolBuildError};
 use crate::api::spawner::{ThreadBuilder, ThreadSpawn};
-use crate::api::{Waiting, current_thread_index, max_num_threads};
+use crate::api::{Waiting, max_num_threads};
 use crate::engine::{Handlers, Recruiter, Refused, Registry, StartPlan, WorkerThread};
 use crate::trace::{Recorder, Trace};
 use drowse_sleep::SleepProtocol;
@@ -47,7 +47,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             if WorkerThread::in_handler() {
                 return Err(ThreadPoolBuildError::new(BuildErrorKind::CurrentThreadInHandler));
             }
-            if current_thread_index().is_some() {
+            if WorkerThread::with_current(|worker| worker.is_some()) {
                 return Err(ThreadPoolBuildError::new(BuildErrorKind::CurrentThreadAlreadyInPool));
             }
         }
@@ -81,6 +81,12 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             thread::sleep(Duration::from_millis(1));
         }
     }
+}
+
+/// How many threads may stand in for those of a pool of this width, if it did not choose: for all
+/// of them, and in narrow pools for some that block in turn.
+fn default_spares(num_threads: usize) -> usize {
+    if cfg!(any(drowse_loom, drowse_shuttle)) { 0 } else { num_threads.max(8) }
 }
 
 /// How long to wait for threads that are not needed after all. They may be busy with handlers.
@@ -117,7 +123,9 @@ impl<S: ThreadSpawn> Attempt<S> {
     fn build(&mut self, num_threads: usize) -> Result<Result<Arc<Registry>, Refused>, ThreadPoolBuildError> {
         let builder = &mut self.builder;
         let trace = builder.trace.clone();
-        let tracing = trace.map(|trace| Tracing::begin(trace, num_threads)).transpose()?;
+        let max_spare_threads = builder.max_spare_threads.unwrap_or_else(|| default_spares(num_threads));
+        let seats = num_threads + max_spare_threads.min(max_num_threads());
+        let tracing = trace.map(|trace| Tracing::begin(trace, seats)).transpose()?;
         if let Some(tracing) = &tracing {
             let names = self.names.iter().take(num_threads).enumerate();
             names.for_each(|(index, name)| name.iter().for_each(|name| tracing.name(index, name)));
@@ -131,6 +139,7 @@ impl<S: ThreadSpawn> Attempt<S> {
             oldest_first: builder.oldest_first,
             guests: self.guests,
             isolates: self.waiting == Waiting::Isolate,
+            max_spare_threads,
             recorder: tracing.as_ref().map(|tracing| tracing.recorder.clone()),
             handlers: Arc::clone(&self.handlers),
             recruiter: Recruiter::new(self.names[..num_threads].into(), builder.stack_size),

@@ -80,7 +80,7 @@ where
 
 impl<'scope> ScopeFifo<'scope> {
     fn new(owner: Option<&WorkerThread>, registry: Arc<Registry>) -> Self {
-        let fifos = (0..registry.num_threads()).map(|_| JobFifo::new()).collect();
+        let fifos = (0..registry.num_seats()).map(|_| JobFifo::new()).collect();
         Self { base: ScopeBase::new(owner, registry), fifos }
     }
 

@@ -1,0 +1,77 @@
+//! Closures that block.
+
+use super::deadlock::mark_at;
+use crate::engine::{IfNobody, WorkerThread};
+use std::panic::Location;
+
+/// Calls a closure that may block for long: on a lock, a channel, a file, a timer. Meanwhile a
+/// *spare* thread works in the place of the calling worker, so the pool is not a thread short.
+///
+/// On a thread that is not a worker, and in a pool that has no spare left, this is a plain call.
+///
+/// # What it costs
+///
+/// Tens of microseconds: the spare is woken, or started, and has to stop again. So it is for what
+/// takes a millisecond or more, or may never end without the help of other jobs. A pool has as many
+/// spares as [`max_spare_threads`](crate::ThreadPoolBuilder::max_spare_threads) says; they are
+/// started when they are needed, and end when nobody has needed them for ten seconds.
+/// [`Metrics::loans`](crate::Metrics::loans) counts them.
+///
+/// # Coming back
+///
+/// The spare has the worker's index as long as it stands in. When the closure returns, the worker
+/// waits until the spare has ended the job that it is in, and has its index again. So there are
+/// never two threads with the same [`current_thread_index`](crate::current_thread_index) that run,
+/// nor an index that is not below [`current_num_threads`](crate::current_num_threads).
+///
+/// If that takes longer than a tenth of a second, the worker goes on without an index: the spare's
+/// job may be waiting for what the worker holds. `current_thread_index` is `None` then, until the
+/// spare has ended its job. Code that runs after a `blocking` should be prepared for that.
+///
+/// # Deadlocks
+///
+/// A worker that is in here counts as blocked, as by [`mark_blocked`](crate::mark_blocked()).
+///
+/// # Example
+///
+/// A channel whose sender is a job of the same pool: without `blocking`, a pool of one thread would
+/// wait for ever.
+///
+/// ```
+/// use std::sync::mpsc::channel;
+///
+/// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+/// let answer = pool.install(|| {
+///     let (send, receive) = channel();
+///     drowse::spawn(move || send.send(42).unwrap());
+///     drowse::blocking(|| receive.recv().unwrap())
+/// });
+/// assert_eq!(answer, 42);
+/// ```
+///
+/// A lock that is held for long, a nap, and a file:
+///
+/// ```
+/// use std::sync::Mutex;
+/// use std::time::Duration;
+///
+/// # let file = std::env::current_exe().unwrap();
+/// let lock = Mutex::new(0);
+/// drowse::join(
+///     || *drowse::blocking(|| lock.lock().unwrap()) += 1,
+///     || drowse::blocking(|| std::thread::sleep(Duration::from_millis(1))),
+/// );
+/// let bytes = drowse::blocking(|| std::fs::read(file)).unwrap();
+/// assert_eq!((lock.into_inner().unwrap(), bytes.is_empty()), (1, false));
+/// ```
+#[track_caller]
+pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
+    let at = Location::caller();
+    WorkerThread::with_current(|worker| match worker {
+        None => f(),
+        Some(worker) => worker.while_away(IfNobody::GiveUp, |_| {
+            let _blocked = mark_at(at);
+            worker.registry().wait_outside(f)
+        }),
+    })
+}

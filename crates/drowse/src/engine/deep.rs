@@ -1,0 +1,62 @@
+//! Waiting deep down: a worker that has many waits on its stack takes no more work from elsewhere.
+//!
+//! A worker that waits runs another job on top of the one that waits. If that one waits too, it
+//! runs a third; and so on, as long as there are jobs. Nothing but the stack ends that. So once a
+//! good part of the stack is in use, whoever waits runs its own part of what it waits for, and
+//! nothing else, like one who is [isolated](super::isolate).
+//!
+//! But unlike there, what it waits for may depend on jobs that nobody takes then: others may be as
+//! deep down as it is. So if it sees any jobs as it falls asleep, it lends its place to a
+//! [spare](super::spare), who begins with an empty stack. Where there is none to be had, it takes
+//! one job after all.
+
+use super::isolate::Since;
+use super::place::IfNobody;
+use super::trail::WaitFor;
+use super::worker::WorkerThread;
+use drowse_sleep::LatchWord;
+use drowse_sync::stack_in_use;
+
+/// So many waits on top of each other are no reason to look at the stack.
+const FEW_WAITS: u32 = 8;
+
+/// So many are too many, where it cannot be looked at.
+const MANY_WAITS: u32 = 64;
+
+/// A worker is deep down if more than one part in so many of its stack is in use.
+const PART: usize = 4;
+
+impl WorkerThread {
+    /// Whether another job on top of what it is in the middle of would be one too many.
+    pub(super) fn is_deep(&self) -> bool {
+        let waits = self.waits.get();
+        waits > FEW_WAITS
+            && stack_in_use().map_or(waits > MANY_WAITS, |(used, size)| used > size / PART)
+    }
+
+    /// Waits for a latch, and takes no work from elsewhere if it can help it.
+    #[cold]
+    pub(super) fn wait_deep(&self, latch: &LatchWord, what: WaitFor, since: Since) {
+        let since = self.position_since(since);
+        while !latch.probe() {
+            if let Some(job) = self.take_own_since(since, what) {
+                self.run_own(job);
+                continue;
+            }
+            self.settle();
+            if !self.registry.work_visible() {
+                self.registry.sleep.sleep_alone(self.index(), latch, &|| self.registry.work_visible(), self);
+                continue;
+            }
+            let has_slept = self.while_away(IfNobody::Keep, |somebody_else_works| {
+                if somebody_else_works {
+                    self.registry.sleep.sleep_alone(self.index(), latch, &|| false, self);
+                }
+                somebody_else_works
+            });
+            if !has_slept {
+                self.look_elsewhere(latch, false);
+            }
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Spares: threads that stand in for workers that block.
+//!
+//! A spare has the [place](super::place) of a worker that does not run, and so its index and its
+//! letters, and does whatever there is to do. What it does not have is the worker's deque: that
+//! belongs to the frames on the worker's stack, as does its seat in the sleep protocol. A spare has
+//! both of its own. It is started when it is needed, and ends when it was not for a while.
+
+use super::isolate::{Found, Since};
+use super::registry::Registry;
+use super::start::ThreadBuilderParts;
+use super::trail::WaitFor;
+use super::worker::WorkerThread;
+use crate::deque::Owner;
+use crate::job::{JobHeader, JobRef};
+use crate::metrics::LoanMetrics;
+use crate::unwind;
+use drowse_sleep::LatchWord;
+use drowse_sync::atomic::Ordering;
+use drowse_sync::{Arc, Counter, Mutex, Stopwatch, WaitWord, hint, omittable};
+use std::mem;
+use std::time::Duration;
+
+/// How long a spare that nobody needs waits for somebody who does.
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
+
+/// How long a spare waits for the worker to come back that it did something for.
+const A_MOMENT: Duration = Duration::from_micros(100);
+
+/// What a spare that waits for something to do blocks on.
+const QUIET: u32 = 0;
+const RUNG: u32 = 1;
+
+/// The spares of one pool.
+#[derive(Debug)]
+pub(super) struct Spares {
+    roster: Mutex<Roster>,
+    /// For those who have nothing to do: one a seat.
+    bells: Box<[WaitWord]>,
+    /// How many threads were started; how often one was needed; and how often there was none.
+    started: Counter,
+    calls: Counter,
+    refused: Counter,
+}
+
+#[derive(Debug)]
+struct Roster {
+    /// One for each spare seat.
+    seats: Vec<SpareSeat>,
+    is_closed: bool,
+}
+
+#[derive(Debug)]
+enum SpareSeat {
+    /// There is no thread. The deque waits for one.
+    Empty(Owner<JobHeader>),
+    /// A thread that waits for something to do.
+    Idle,
+    /// A thread that was told what to do, and has not begun.
+    Called(Duty),
+    Busy,
+}
+
+/// What a spare has to do.
+#[derive(Debug)]
+struct Duty {
+    /// The index that it has meanwhile.
+    place: usize,
+    /// A job to begin with.
+    first: Option<Found>,
+}
+
+impl Spares {
+    /// With these deques, one a seat.
+    pub(super) fn new(deques: Vec<Owner<JobHeader>>) -> Self {
+        Self {
+            bells: deques.iter().map(|_| WaitWord::new(QUIET)).collect(),
+            roster: Mutex::new(Roster {
+                seats: deques.into_iter().map(SpareSeat::Empty).collect(),
+                is_closed: false,
+            }),
+            started: Counter::new(),
+            calls: Counter::new(),
+            refused: Counter::new(),
+        }
+    }
+
+    pub(super) fn metrics(&self) -> LoanMetrics {
+        LoanMetrics {
+            made: self.calls.get(),
+            refused: self.refused.get(),
+            threads_started: self.started.get(),
+        }
+    }
+
+    fn ring(&self, number: usize) {
+        // ORDERING: release pairs with the acquire of the wait. Belt and braces: what it is about
+        // is behind the lock.
+        self.bells[number].store(RUNG, Ordering::Release);
+        omittable!("spare/not-told", self.bells[number].wake());
+    }
+
+    /// The pool ends: nobody will be needed.
+    pub(super) fn close(&self) {
+        self.roster.lock().is_closed = true;
+        // WAKE: those who wait for something to do. Whoever comes to wait after this sees that it
+        // is closed.
+        (0..self.bells.len()).for_each(|number| self.ring(number));
+    }
+}
+
+impl Registry {
+    /// Finds a spare for this place, and tells it, with what `first` gives to begin with. Its seat;
+    /// `None` if there is none to be had.
+    pub(super) fn call_spare(
+        self: &Arc<Self>,
+        place: usize,
+        first: impl FnOnce() -> Option<Found>,
+    ) -> Option<usize> {
+        let number = self.find_spare(place, first);
+        let count = if number.is_some() { &self.spares.calls } else { &self.spares.refused };
+        count.add(1);
+        number.map(|number| self.num_threads() + number)
+    }
+
+    fn find_spare(self: &Arc<Self>, place: usize, first: impl FnOnce() -> Option<Found>) -> Option<usize> {
+        let mut roster = self.spares.roster.lock();
+        if roster.is_closed {
+            return None;
+        }
+        let find = |is_fit: fn(&SpareSeat) -> bool| roster.seats.iter().position(is_fit);
+        let idle = || find(|seat| matches!(seat, SpareSeat::Idle));
+        let number = idle().or_else(|| find(|seat| matches!(seat, SpareSeat::Empty(_))))?;
+        let seat = &mut roster.seats[number];
+        if let SpareSeat::Empty(deque) = mem::replace(seat, SpareSeat::Busy) {
+            if let Err(deque) = self.start_spare(number, deque) {
+                *seat = SpareSeat::Empty(deque);
+                return None;
+            }
+        }
+        self.sleep.open_seat(self.num_threads() + number);
+        *seat = SpareSeat::Called(Duty { place, first: first() });
+        drop(roster);
+        // WAKE: the spare, if it waits for this.
+        self.spares.ring(number);
+        Some(number)
+    }
+
+    /// Whether all spares are busy, as far as can be seen.
+    pub(super) fn has_no_spare(&self) -> bool {
+        !self.spares.roster.lock().seats.iter().any(|seat| !matches!(seat, SpareSeat::Busy | SpareSeat::Called(_)))
+    }
+
+    /// Starts the thread of a spare, which waits for the roster first. `Err` if the system does not
+    /// let us.
+    fn start_spare(self: &Arc<Self>, number: usize, deque: Owner<JobHeader>) -> Result<(), Owner<JobHeader>> {
+        // A closure that is not run is dropped, with all that it has.
+        let kept = Arc::new(Mutex::new(Some(deque)));
+        let (registry, deque) = (Arc::clone(self), Arc::clone(&kept));
+        let run = move || {
+            let deque = deque.lock().take();
+            deque.into_iter().for_each(|deque| run_spare(&registry, number, deque));
+        };
+        let started = self.recruiter.start_spare(&format!("drowse-spare-{number}"), run);
+        self.spares.started.add(u64::from(started.is_ok()));
+        started.or_else(|_| kept.lock().take().map_or(Ok(()), Err))
+    }
+
+    /// Waits for something to do, on a spare's thread. `None` if there is nothing for a long time,
+    /// or the pool ends.
+    fn next_duty(&self, number: usize) -> Option<Duty> {
+        let mut has_waited = false;
+        loop {
+            let mut roster = self.spares.roster.lock();
+            let is_over = roster.is_closed || has_waited;
+            let seat = &mut roster.seats[number];
+            let before = mem::replace(seat, if is_over { SpareSeat::Busy } else { SpareSeat::Idle });
+            if let SpareSeat::Called(duty) = before {
+                *seat = SpareSeat::Busy;
+                return Some(duty);
+            }
+            if is_over {
+                return None;
+            }
+            drop(roster);
+            let bell = &self.spares.bells[number];
+            // WAKE: whoever needs a spare says so with the lock held, and then rings.
+            has_waited = bell.wait_while_for(QUIET, KEEP_ALIVE);
+            // ORDERING: relaxed; whatever it rang for is looked for next, with the lock held.
+            bell.store(QUIET, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The life of a spare's thread.
+fn run_spare(registry: &Arc<Registry>, number: usize, deque: Owner<JobHeader>) {
+    let index = registry.num_threads() + number;
+    let parts = ThreadBuilderParts { index, deque, registry: Arc::clone(registry), presence: None };
+    let worker = WorkerThread::new(parts, false);
+    // SAFETY: it stays in this frame, in its place, until this is dropped.
+    let current = unsafe { WorkerThread::make_current(&worker) };
+    unwind::or_abort(|| {
+        let mut last_place = None;
+        while let Some(duty) = registry.next_duty(number) {
+            worker.place.set(duty.place);
+            if last_place.replace(duty.place).is_none() {
+                registry.call_start_handler(duty.place);
+            }
+            worker.stand_in(duty.first);
+        }
+        last_place.into_iter().for_each(|place| registry.call_exit_handler(place));
+        worker.run_local_jobs();
+        worker.tidy_up();
+    });
+    drop(current);
+    let deque = worker.into_deque();
+    registry.spares.roster.lock().seats[number] = SpareSeat::Empty(deque);
+}
+
+impl WorkerThread {
+    /// Whether it has no place of its own.
+    pub(super) fn is_spare(&self) -> bool {
+        self.index() >= self.registry().num_threads()
+    }
+
+    /// Spare: works in the place of another until somebody wants that, and it is between two jobs.
+    fn stand_in(&self, first: Option<Found>) {
+        let registry = self.registry();
+        registry.acquire_thread();
+        if let Some(first) = first {
+            self.run_found(first);
+            self.linger();
+        }
+        // Set by `mind_place`.
+        let end = LatchWord::new();
+        self.wait_until(&end, WaitFor::Home, Since::Now);
+        self.hand_over_jobs();
+        self.tidy_up();
+        registry.release_thread();
+        registry.sleep.leave_seat(self.index());
+    }
+
+    /// What it began with may be what the worker has waited for, whose place it has. Gives it the
+    /// time to come back, before it takes something that may take long.
+    fn linger(&self) {
+        let clock = Stopwatch::start();
+        while !self.place_is_wanted() && self.deque_is_empty() && clock.elapsed() < A_MOMENT {
+            hint::spin_loop();
+            if cfg!(any(drowse_loom, drowse_shuttle)) {
+                break;
+            }
+        }
+    }
+
+    /// Leaves the jobs of its own to others.
+    fn hand_over_jobs(&self) {
+        while let Some(word) = self.deque.pop() {
+            // SAFETY: what is in the deque was put there by `push`, and has left it now.
+            unsafe { self.registry().inject(JobRef::from_word(word)) };
+        }
+    }
+}

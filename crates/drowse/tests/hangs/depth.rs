@@ -1,0 +1,67 @@
+//! How many jobs a worker has on its stack.
+
+use crate::programs::{builder, for_each, on_every_protocol};
+use std::cell::Cell;
+use std::hint::black_box;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+thread_local! {
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Jobs that wait on top of each other, at most, and as they are now on this thread.
+#[derive(Default)]
+struct Deepest(AtomicUsize);
+
+impl Deepest {
+    fn run(&self, f: impl FnOnce()) {
+        let depth = DEPTH.get() + 1;
+        DEPTH.set(depth);
+        self.0.fetch_max(depth, Ordering::Relaxed);
+        f();
+        DEPTH.set(depth - 1);
+    }
+}
+
+/// P15. rayon's workers run one job on top of the other here, until the stack overflows.
+#[test]
+fn p15_many_jobs_that_wait_on_small_stacks() {
+    on_every_protocol(|protocol| {
+        for width in [2, 5] {
+            let pool = builder(protocol, width).stack_size(256 << 10).build().expect("a pool");
+            let (deepest, items) = (Deepest::default(), AtomicUsize::new(0));
+            let item = |_| {
+                items.fetch_add(1, Ordering::Relaxed);
+            };
+            pool.scope(|s| {
+                for _ in 0..25_000 {
+                    s.spawn(|_| deepest.run(|| for_each(0..4, &item)));
+                }
+            });
+            assert_eq!(items.into_inner(), 100_000);
+        }
+    });
+}
+
+/// A job that waits for the next, which somebody else has, until there are no more: each of them
+/// finds another one to run meanwhile.
+#[test]
+fn p15_jobs_that_find_one_another_do_not_use_up_the_stack() {
+    on_every_protocol(|protocol| {
+        let pool = builder(protocol, 3).stack_size(256 << 10).build().expect("a pool");
+        let deepest = Deepest::default();
+        pool.scope(|s| {
+            for _ in 0..5_000 {
+                s.spawn(|_| {
+                    deepest.run(|| {
+                        // Both halves of a kilobyte or so, and long enough for one to be stolen.
+                        let half = || (0..20).map(|x| black_box([x; 1 << 10]).len()).sum::<usize>();
+                        assert_eq!(drowse::join(half, half), (20 << 10, 20 << 10));
+                    });
+                });
+            }
+        });
+        let deepest = deepest.0.into_inner();
+        assert!(deepest < 200, "{deepest} jobs on one stack");
+    });
+}
