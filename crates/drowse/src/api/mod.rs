@@ -2,6 +2,7 @@
 
 mod broadcast;
 mod builder;
+mod cancel;
 mod context;
 mod deadlock;
 mod env;
@@ -13,10 +14,14 @@ mod pool;
 mod scope;
 mod spawn;
 mod spawner;
+mod try_spawn;
 mod yielding;
 
 pub use broadcast::{BroadcastContext, broadcast, spawn_broadcast};
 pub use builder::ThreadPoolBuilder;
+pub use cancel::CancelToken;
+#[cfg(any(drowse_loom, drowse_shuttle))]
+pub(crate) use cancel::Cancellation;
 pub use context::{
     FnContext, current_num_threads, current_thread_has_pending_tasks, current_thread_index, max_num_threads,
     metrics,
@@ -29,4 +34,5 @@ pub use pool::ThreadPool;
 pub use scope::{Scope, ScopeFifo, in_place_scope, in_place_scope_fifo, scope, scope_fifo};
 pub use spawn::{spawn, spawn_all, spawn_fifo};
 pub use spawner::{CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadSpawn};
+pub use try_spawn::{TrySpawnError, try_spawn};
 pub use yielding::{Yield, yield_local, yield_now};

@@ -10,12 +10,14 @@
 //! | `steal` | how it gets at the jobs of others |
 //! | `wait` | what a worker does until a latch is set |
 //! | `stock` | counts that a worker holds, so that the shared ones are left alone |
+//! | `bound` | how many jobs are under way, where somebody wants no more than so many |
 //! | `inject` | jobs from outside |
 //! | `enter` | how a closure gets to run on a worker |
 //! | `guest` | how a thread outside takes the seat of a worker |
 //! | `sites` | what is known of the places in a program that enter |
 //! | `turns` | how a job from outside gets its turn while all workers are in the middle of others |
 
+mod bound;
 mod enter;
 mod guest;
 mod inject;
@@ -31,6 +33,9 @@ mod turns;
 mod wait;
 mod worker;
 
+#[cfg(any(drowse_loom, drowse_shuttle))]
+pub(crate) use bound::Place;
+pub(crate) use bound::{Bound, Bounded};
 pub(crate) use registry::{Handlers, Registry};
 pub(crate) use start::{StartPlan, ThreadBuilderParts, run_worker};
 pub(crate) use stock::SharedCount;

@@ -1,5 +1,6 @@
 //! What the workers of one pool share.
 
+use super::bound::Bound;
 use super::sites::Sites;
 use super::start::StartPlan;
 use super::worker::WorkerThread;
@@ -31,6 +32,8 @@ pub(crate) struct Registry {
     pub(super) sites: Sites,
     /// How many things the pool must outlive: its handle, and each job that nobody waits for.
     pub(super) reasons_to_live: CachePadded<AtomicUsize>,
+    /// The jobs under way that were spawned with a bound.
+    pub(crate) spawned: CachePadded<Bound>,
     /// Workers take the oldest of their own jobs, not the newest, where they are free to choose.
     pub(super) oldest_first: bool,
     recorder: Option<Recorder>,
@@ -98,6 +101,7 @@ impl Registry {
             slow_starts: Counter::new(),
             sites: Sites::new(),
             reasons_to_live: CachePadded::new(AtomicUsize::new(1)),
+            spawned: CachePadded::new(Bound::new()),
             oldest_first,
             recorder,
             handlers,
