@@ -1,9 +1,10 @@
 //! The command line.
 
 use crate::contender;
+use crate::hangs;
 use crate::runner::external;
 use crate::workload;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand};
 use drowse::SleepProtocol;
@@ -20,6 +21,7 @@ Examples:
   drowse-lab trace -w ticks          what the workers do, on each sleep protocol
   drowse-lab compare -w fib -c drowse -c rayon
   drowse-lab compare --full          everything, thoroughly
+  drowse-lab hangs                   programs that hang, on rayon and on drowse
 
 Before and after a change:
   drowse-lab compare --rounds 5 --out before
@@ -30,9 +32,11 @@ Before and after a change:
 In a clone, `cargo run --release -- list` is `drowse-lab list`.
 
 Exit codes:
-  0    it went well; diff: nothing moved for the worse
+  0    it went well; diff: nothing moved for the worse; hangs: drowse came to \
+the end of all that it must, whatever rayon did
   1    something is wrong with what was measured: a contender that failed, or a \
-cell without figures in `run`; diff: something moved for the worse, beyond noise \
+cell without figures in `run`; hangs: drowse did not come to an end where it \
+must; diff: something moved for the worse, beyond noise \
 (what moved on a busy machine, or has fewer than five processes on a side, is \
 told but does not count)
   2    something is wrong with the command line or with a file
@@ -87,9 +91,14 @@ pub enum Command {
     Report(ReportArgs),
     /// Says what moved between two results, beyond noise.
     Diff(DiffArgs),
+    /// Runs programs that hang, or end badly, on rayon and on drowse, and with what cures them.
+    Hangs(HangsArgs),
     /// One cell, here. For the other commands.
     #[command(hide = true)]
     Child(ChildArgs),
+    /// One program, here. For `hangs`.
+    #[command(hide = true)]
+    HangsChild(HangsChildArgs),
 }
 
 /// `list`
@@ -206,6 +215,46 @@ pub struct DiffArgs {
     pub json: bool,
 }
 
+const HANGS: &str = "\
+Each program runs in processes of its own: on rayon, on drowse, and on drowse \
+with whatever cures it, an environment variable or another call. The table says \
+how long it took, or how it ended instead:
+  hangs   it was not done in time, and was ended
+  aborts  a signal has ended it: a stack that overflows, a panic that nobody gets
+  panics  a panic has ended it
+  wrong   it came to its end, but not as it should: the note says why
+A program that hangs by chance may get through now and then.
+
+Examples:
+  drowse-lab hangs
+  drowse-lab hangs --program lock_across_join --timeout 2s";
+
+/// `hangs`
+#[derive(Debug, Args)]
+#[command(after_help = HANGS, after_long_help = HANGS)]
+pub struct HangsArgs {
+    /// Only this program; may be repeated.
+    #[arg(long, short, value_parser = programs())]
+    pub program: Vec<String>,
+    /// A program that is not done by then hangs [default: 5s].
+    #[arg(long, default_value = "5s", hide_default_value = true, value_parser = time)]
+    pub timeout: Duration,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `hangs-child`
+#[derive(Debug, Args)]
+pub struct HangsChildArgs {
+    /// The program.
+    #[arg(long)]
+    pub program: String,
+    /// Who runs it: rayon, drowse, or the number of a cure.
+    #[arg(long)]
+    pub who: String,
+}
+
 /// `child`
 #[derive(Debug, Args)]
 pub struct ChildArgs {
@@ -233,6 +282,11 @@ fn workloads() -> PossibleValuesParser {
 fn contenders() -> PossibleValuesParser {
     let here = contender::ALL.iter().map(|spec| spec.name);
     PossibleValuesParser::new(here.chain(external::ALL.iter().map(|external| external.name)))
+}
+
+fn programs() -> PossibleValuesParser {
+    let described = |program: &hangs::Program| PossibleValue::new(program.name).help(program.about);
+    PossibleValuesParser::new(hangs::ALL.iter().map(described))
 }
 
 fn protocols() -> PossibleValuesParser {

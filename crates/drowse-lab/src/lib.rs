@@ -7,6 +7,7 @@ pub mod child;
 pub mod cli;
 pub mod commands;
 pub mod contender;
+pub mod hangs;
 pub mod host;
 mod interrupt;
 pub mod measure;

@@ -36,7 +36,7 @@ fn list_names_everything() {
 fn help_has_examples_and_exit_codes() {
     let text = lab(&["--help"]).went_well();
     assert!(text.contains("Examples:") && text.contains("Exit codes:"), "{text}");
-    for command in ["list", "run", "compare", "trace", "report", "diff"] {
+    for command in ["list", "run", "compare", "trace", "report", "diff", "hangs"] {
         assert!(text.contains(command), "{command}");
         lab(&[command, "--help"]).went_well();
     }

@@ -22,7 +22,7 @@ fn lists_and_help_fit() {
     fits(&["list"], &lab(&["list"]).went_well());
     fits(&["--help"], &lab(&["--help"]).went_well());
     fits(&["-h"], &lab(&["-h"]).went_well());
-    for command in ["list", "run", "compare", "trace", "report", "diff"] {
+    for command in ["list", "run", "compare", "trace", "report", "diff", "hangs"] {
         fits(&[command, "--help"], &lab(&[command, "--help"]).went_well());
     }
     fits(&["a mistake"], &lab(&["run", "-w", "fob"]).ended_with(2));

@@ -128,6 +128,31 @@ fn a_scope_brings_the_panic_of_a_job() {
     });
 }
 
+/// Puts something into the parcel when it goes.
+struct Farewell<'a>(&'a Parcel);
+
+impl Drop for Farewell<'_> {
+    fn drop(&mut self) {
+        self.0.put(42);
+    }
+}
+
+/// Whether it has begun or not, what the job captured is gone, for all to see, when the scope is.
+#[test]
+fn a_scope_that_is_cancelled_waits_for_what_its_jobs_captured() {
+    for_each_protocol(2, |protocol| {
+        with_one_worker(protocol, |pool| {
+            let parcel = Parcel::empty();
+            pool.in_place_scope(|s| {
+                let farewell = Farewell(&parcel);
+                s.spawn(move |_| drop(farewell));
+                s.cancel();
+            });
+            assert_eq!(parcel.take(), 42);
+        });
+    });
+}
+
 #[test]
 fn a_scope_outside_brings_the_panic_of_a_job() {
     for_each_protocol(2, |protocol| {

@@ -143,6 +143,41 @@ fn a_scope_whose_jobs_spawn_more(choose: Choose) {
     });
 }
 
+/// Counts when it goes.
+struct Counted<'a>(&'a AtomicUsize);
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// A job calls the scope off, and the others run, or are dropped: all of them are gone at its end.
+fn jobs_of_a_scope_that_is_cancelled_run_or_are_dropped(choose: Choose) {
+    random_schedules(1_000, move || {
+        with_pool(choose, 4, |pool| {
+            let gone = AtomicUsize::new(0);
+            pool.scope(|s| {
+                for cancels in [false, true, false] {
+                    let first = Counted(&gone);
+                    s.spawn(move |s| {
+                        let second = Counted(first.0);
+                        s.spawn(move |_| drop(second));
+                        if cancels {
+                            s.cancel();
+                        }
+                        drop(first);
+                    });
+                }
+                let everywhere = Counted(&gone);
+                s.spawn_broadcast(move |_, _| assert_eq!(size_of_val(&everywhere), size_of::<usize>()));
+            });
+            // Those that began have brought one more.
+            assert!((5..=7).contains(&gone.load(Ordering::Relaxed)));
+        });
+    });
+}
+
 fn what_was_spawned_runs_although_the_pool_is_dropped(choose: Choose) {
     random_schedules(1_000, move || {
         let count = Arc::new(AtomicUsize::new(0));
@@ -264,6 +299,7 @@ for_each_protocol!(
     jobs_that_come_at_once_from_outside_meet,
     jobs_that_come_at_once_from_a_worker_meet,
     a_scope_whose_jobs_spawn_more,
+    jobs_of_a_scope_that_is_cancelled_run_or_are_dropped,
     what_was_spawned_runs_although_the_pool_is_dropped,
     several_threads_install_at_once,
     two_pools_install_into_each_other,

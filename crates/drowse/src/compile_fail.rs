@@ -1,6 +1,8 @@
 //! What must not compile, each beside a twin that does: jobs cross threads, so what they take along
 //! must be able to, and must live as long as they may run.
 
+mod bounds;
+
 /// The halves of a `join` may run on another thread: what they capture must be `Send`.
 ///
 /// ```compile_fail,E0277

@@ -24,6 +24,8 @@
 //! | run two closures, possibly in parallel, and wait for both | [`join`], [`join_context`] |
 //! | run any number of closures that borrow, and wait for all | [`scope()`], [`in_place_scope`] |
 //! | run a closure later, or many | [`spawn`], [`spawn_all()`] |
+//! | not spawn faster than the pool gets it done | [`try_spawn()`], [`Scope::try_spawn`] |
+//! | call off what has not begun | [`Scope::cancel`], [`CancelToken`] |
 //! | begin closures in the order in which they were spawned | [`scope_fifo`], [`spawn_fifo`] |
 //! | run a closure on each worker | [`broadcast`], [`spawn_broadcast`] |
 //! | block, in the middle of a job | [`blocking`] |
@@ -77,11 +79,12 @@ mod trace;
 mod unwind;
 
 pub use api::{
-    Blocked, BroadcastContext, BusyThread, FnContext, JoinHandle, Scope, ScopeFifo, StillBusy, ThreadBuilder,
-    ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder, Waiting, Yield, blocking, broadcast, current_num_threads,
-    current_thread_has_pending_tasks, current_thread_index, in_place_scope, in_place_scope_fifo, isolate, join,
-    join_context, mark_blocked, mark_unblocked, max_num_threads, metrics, scope, scope_fifo, spawn,
-    spawn_all, spawn_broadcast, spawn_fifo, spawn_handle, yield_local, yield_now,
+    Blocked, BroadcastContext, BusyThread, CancelToken, FnContext, JoinHandle, Scope, ScopeFifo, StillBusy,
+    ThreadBuilder, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder, TrySpawnError, Waiting, Yield,
+    blocking, broadcast, current_num_threads, current_thread_has_pending_tasks, current_thread_index,
+    in_place_scope, in_place_scope_fifo, isolate, join, join_context, mark_blocked, mark_unblocked,
+    max_num_threads, metrics, scope, scope_fifo, spawn, spawn_all, spawn_broadcast, spawn_fifo,
+    spawn_handle, try_spawn, yield_local, yield_now,
 };
 
 /// The version of drowse that this program runs on.

@@ -153,3 +153,61 @@ impl Slabs {
         unsafe { self.0.free(slot.0) };
     }
 }
+
+/// How many jobs are under way, where there may be only so many.
+#[derive(Debug)]
+pub struct Bound(engine::Bound);
+
+/// A job's place among them, free when it is dropped.
+#[derive(Debug)]
+pub struct Place(#[allow(dead_code)] engine::Place);
+
+impl Bound {
+    /// None is under way.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        Self(engine::Bound::new())
+    }
+
+    /// A place, if there are fewer than `limit`.
+    ///
+    /// # Safety
+    ///
+    /// The bound must outlive the place.
+    pub unsafe fn enter(&self, limit: usize) -> Option<Place> {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.enter(limit) }.map(Place)
+    }
+}
+
+/// Whether a scope was called off.
+#[derive(Debug)]
+pub struct Cancellation(crate::api::Cancellation);
+
+impl Cancellation {
+    /// It was not.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        Self(crate::api::Cancellation::new())
+    }
+
+    /// Calls it off.
+    pub fn cancel(&self) {
+        self.0.cancel();
+    }
+
+    /// Listens to a token.
+    pub fn listen(&self, token: &crate::CancelToken) {
+        assert!(self.0.listen(token));
+    }
+
+    /// Whether it was called off.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.is_cancelled()
+    }
+
+    /// Whether a job must not begin.
+    pub fn forbids_to_begin(&self) -> bool {
+        self.0.forbids_to_begin()
+    }
+}

@@ -8,6 +8,10 @@ mod common;
 
 #[path = "conformance/alarms.rs"]
 mod alarms;
+#[path = "conformance/bounds.rs"]
+mod bounds;
+#[path = "conformance/cancels.rs"]
+mod cancels;
 #[path = "conformance/everyone.rs"]
 mod everyone;
 #[path = "conformance/inside.rs"]
@@ -16,6 +20,8 @@ mod inside;
 mod latches;
 #[path = "conformance/outside.rs"]
 mod outside;
+#[path = "conformance/p23.rs"]
+mod p23;
 #[path = "conformance/panics.rs"]
 mod panics;
 #[path = "conformance/subject.rs"]
@@ -45,6 +51,14 @@ macro_rules! suite {
                 of_pools_that_search, of_pools_that_are_eager_to_sleep, of_pools_with_jobs_left;
             panics: a_panic_arrives_while_the_others_sleep, a_panic_of_a_stolen_half_wakes_the_joiner,
                 a_panic_of_a_spawned_job_is_handed_over, a_panic_on_every_worker;
+            p23: p23_in_the_halves_of_a_join, p23_in_scopes, p23_in_the_drops_of_what_jobs_captured,
+                p23_in_spawned_jobs, p23_in_spawned_jobs_with_a_handle, p23_in_broadcasts, p23_in_installs,
+                p23_in_handlers;
+            cancels: jobs_that_have_not_begun_are_dropped, a_job_calls_the_others_off, running_jobs_can_ask,
+                an_inner_scope_is_not_called_off_with_the_outer, a_panic_of_a_scope_that_is_called_off,
+                a_broadcast_is_called_off, at_any_moment_each_job_runs_or_is_dropped;
+            bounds: what_is_too_much_comes_back_whole, what_is_too_much_for_a_scope_comes_back_whole,
+                nothing_is_lost_and_no_more_than_so_many_run, however_a_job_ends_its_place_is_free;
             alarms: a_deadlock_is_reported, a_deadlock_is_reported_when_the_last_one_sleeps, there_are_no_false_alarms;
         }
     };

@@ -4,6 +4,7 @@ mod child;
 mod compare;
 mod diff;
 mod files;
+mod hangs;
 mod list;
 mod report;
 mod run;
@@ -87,7 +88,9 @@ fn perform(cli: Cli) -> Result<End, Misuse> {
         Some(Command::Trace(args)) => trace::trace(&args),
         Some(Command::Report(args)) => report::report(&args),
         Some(Command::Diff(args)) => diff::diff(&args),
+        Some(Command::Hangs(args)) => hangs::hangs(&args),
         Some(Command::Child(args)) => child::child(&args),
+        Some(Command::HangsChild(args)) => hangs::child(&args),
     }
 }
 
@@ -97,6 +100,8 @@ fn measures(command: Option<&Command>) -> bool {
         None | Some(Command::Run(_) | Command::Compare(_) | Command::Trace(_)) => true,
         // The one that started a child has said it.
         Some(Command::List(_) | Command::Report(_) | Command::Diff(_) | Command::Child(_)) => false,
+        // Who comes to an end does so in any build.
+        Some(Command::Hangs(_) | Command::HangsChild(_)) => false,
     }
 }
 

@@ -12,6 +12,7 @@ mod progress;
 mod tally;
 
 pub use capture::{Captured, capture};
+pub(crate) use process::collect;
 pub use progress::Progress;
 
 use crate::plan::{LEAST_TIME, Place, Plan};

@@ -118,7 +118,7 @@ fn died(status: ExitStatus, complaints: &str) -> String {
 
 /// Reads to the end on a thread of its own, so that neither pipe can fill up while we wait for the
 /// other.
-fn collect(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
+pub(crate) fn collect(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
     let (done, text) = channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();

@@ -3,6 +3,7 @@
 mod blocking;
 mod broadcast;
 mod builder;
+mod cancel;
 mod context;
 mod deadlock;
 mod env;
@@ -16,11 +17,15 @@ mod shutdown;
 mod spawn;
 mod spawner;
 mod waiting;
+mod try_spawn;
 mod yielding;
 
 pub use blocking::blocking;
 pub use broadcast::{BroadcastContext, broadcast, spawn_broadcast};
 pub use builder::ThreadPoolBuilder;
+pub use cancel::CancelToken;
+#[cfg(any(drowse_loom, drowse_shuttle))]
+pub(crate) use cancel::Cancellation;
 pub use context::{
     FnContext, current_num_threads, current_thread_has_pending_tasks, current_thread_index, max_num_threads,
     metrics,
@@ -35,4 +40,5 @@ pub use shutdown::{BusyThread, StillBusy};
 pub use spawn::{spawn, spawn_all, spawn_fifo};
 pub use spawner::{CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadSpawn};
 pub use waiting::{Waiting, isolate};
+pub use try_spawn::{TrySpawnError, try_spawn};
 pub use yielding::{Yield, yield_local, yield_now};

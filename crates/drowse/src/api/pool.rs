@@ -4,7 +4,8 @@ use super::broadcast::{broadcast_in, spawn_broadcast_in};
 use super::handle::{JoinHandle, spawn_handle_in};
 use super::scope::{in_place_scope_fifo_in, in_place_scope_in};
 use super::spawn::{spawn_all_in, spawn_fifo_in, spawn_in};
-use super::{BroadcastContext, Scope, ScopeFifo, Yield};
+use super::try_spawn::try_spawn_in;
+use super::{BroadcastContext, Scope, ScopeFifo, TrySpawnError, Yield};
 use crate::Metrics;
 use crate::engine::{Registry, WorkerThread};
 use drowse_sync::Arc;
@@ -280,6 +281,28 @@ impl ThreadPool {
         I: IntoIterator<Item: FnOnce() + Send + 'static>,
     {
         spawn_all_in(jobs, &self.registry);
+    }
+
+    /// [`try_spawn`](crate::try_spawn()) into this pool, which counts what was spawned so, from
+    /// anywhere.
+    ///
+    /// # Errors
+    ///
+    /// If there are `limit` under way already: the closure, in a [`TrySpawnError`].
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    /// let (sender, receiver) = std::sync::mpsc::channel::<()>();
+    /// pool.try_spawn(1, move || _ = receiver.recv()).unwrap();
+    /// assert!(pool.try_spawn(1, || ()).is_err()); // the first one waits
+    /// assert!(pool.try_spawn(2, || ()).is_ok());
+    /// drop(sender);
+    /// ```
+    pub fn try_spawn<OP>(&self, limit: usize, op: OP) -> Result<(), TrySpawnError<OP>>
+    where
+        OP: FnOnce() + Send + 'static,
+    {
+        try_spawn_in(limit, op, &self.registry)
     }
 
     /// [`spawn_fifo`](crate::spawn_fifo) into this pool.

@@ -14,6 +14,7 @@
 //! | `place`, `spare` | who runs in the place of a worker that blocks |
 //! | `deep` | what a worker does whose stack is full of waits |
 //! | `stock` | counts that a worker holds, so that the shared ones are left alone |
+//! | `bound` | how many jobs are under way, where somebody wants no more than so many |
 //! | `inject` | jobs from outside |
 //! | `enter` | how a closure gets to run on a worker |
 //! | `guest` | how a thread outside takes the seat of a worker |
@@ -22,6 +23,7 @@
 //! | `trail` | what is known of a worker by those who ask why nothing moves |
 
 mod deep;
+mod bound;
 mod enter;
 mod guest;
 mod inject;
@@ -47,6 +49,9 @@ pub(crate) use isolate::{Since, is_isolated, isolate, isolate_if};
 pub(crate) use place::IfNobody;
 pub use recruit::BusyThread;
 pub(crate) use recruit::Recruiter;
+#[cfg(any(drowse_loom, drowse_shuttle))]
+pub(crate) use bound::Place;
+pub(crate) use bound::{Bound, Bounded};
 pub(crate) use registry::{Handlers, Registry};
 pub(crate) use start::{Refused, StartPlan, ThreadBuilderParts, run_worker};
 pub(crate) use stock::SharedCount;

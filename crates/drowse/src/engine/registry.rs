@@ -4,6 +4,7 @@ use super::isolate::Returned;
 use super::lineage::Lineage;
 use super::place::Places;
 use super::recruit::Recruiter;
+use super::bound::Bound;
 use super::sites::Sites;
 use super::spare::Spares;
 use super::start::{Refused, StartPlan};
@@ -44,6 +45,8 @@ pub(crate) struct Registry {
     pub(super) returned: Returned,
     /// How many things the pool must outlive: its handle, and each job that nobody waits for.
     pub(super) reasons_to_live: CachePadded<AtomicUsize>,
+    /// The jobs under way that were spawned with a bound.
+    pub(crate) spawned: CachePadded<Bound>,
     /// Workers take the oldest of their own jobs, not the newest, where they are free to choose.
     pub(super) oldest_first: bool,
     recorder: Option<Recorder>,
@@ -127,6 +130,7 @@ impl Registry {
             isolated_regions: Counter::new(),
             returned: Returned::new(),
             reasons_to_live: CachePadded::new(AtomicUsize::new(1)),
+            spawned: CachePadded::new(Bound::new()),
             oldest_first,
             recorder,
             handlers,

@@ -7,12 +7,22 @@ use std::sync::Mutex;
 use std::sync::mpsc;
 
 /// A payload that is nothing else.
-#[derive(Debug, PartialEq, Eq)]
-struct Oops(usize);
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Oops(pub(crate) usize);
 
 /// Panics without a word on the standard error.
-fn oops(number: usize) {
+pub(crate) fn oops(number: usize) {
     resume_unwind(Box::new(Oops(number)));
+}
+
+/// Panics as it is dropped.
+#[derive(Debug)]
+pub(crate) struct Bomb(pub(crate) usize);
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        oops(self.0);
+    }
 }
 
 pub(crate) fn a_panic_arrives_while_the_others_sleep(subject: Subject) {

@@ -1,11 +1,13 @@
 //! What both kinds of scope share: they count their jobs, wait for them, and keep the first panic.
 
-use crate::engine::{Registry, SharedCount, WaitFor, WorkerThread, is_isolated};
+use crate::api::TrySpawnError;
+use crate::api::cancel::Cancellation;
+use crate::engine::{Bound, Bounded, Registry, SharedCount, WaitFor, WorkerThread, is_isolated};
 use crate::job::{HeapJob, JobRef};
 use crate::latch::CountLatch;
 use crate::unwind::{self, Payload};
-use drowse_sync::Arc;
 use drowse_sync::atomic::{AtomicPtr, Ordering};
+use drowse_sync::{Arc, faulty};
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
@@ -20,6 +22,10 @@ pub(super) struct ScopeBase<'scope> {
     isolated: bool,
     /// Counts the jobs that have not ended, and the scope's own closure as one more.
     pending: CountLatch,
+    /// Whether jobs may still begin.
+    pub(super) cancellation: Cancellation,
+    /// Those of the jobs that were spawned with a bound.
+    bounded: Bound,
     /// The scope stands for closures that it may call until `'scope` ends: invariant in it.
     marker: PhantomData<Box<dyn FnOnce(&'scope ()) + Send + Sync + 'scope>>,
 }
@@ -34,6 +40,8 @@ impl<'scope> ScopeBase<'scope> {
             panic: AtomicPtr::new(ptr::null_mut()),
             isolated: is_isolated(),
             pending: CountLatch::new(1, owner),
+            cancellation: Cancellation::new(),
+            bounded: Bound::new(),
             marker: PhantomData,
         }
     }
@@ -73,7 +81,19 @@ impl<'scope> ScopeBase<'scope> {
         unsafe { registry.inject_broadcast(jobs) };
     }
 
-    /// Runs one job's body, keeps its panic, counts it down.
+    /// Finds a place for a job among those with a bound, or gives its body back.
+    ///
+    /// # Safety
+    ///
+    /// What is returned must become a job of the scope, or be dropped at once.
+    pub(super) unsafe fn bounded<F>(&self, limit: usize, body: F) -> Result<Bounded<F>, TrySpawnError<F>> {
+        // SAFETY: a job of the scope has run, or was dropped, before it counts down, and until then
+        // it keeps the scope.
+        unsafe { Bounded::new(&self.bounded, limit, body) }.map_err(TrySpawnError::new)
+    }
+
+    /// Runs one job's body, or drops it if the scope was cancelled. Keeps its panic, and counts it
+    /// down.
     ///
     /// # Safety
     ///
@@ -87,8 +107,13 @@ impl<'scope> ScopeBase<'scope> {
                 let pending = ptr::addr_of!((*scope).base().pending);
                 worker.begin_job_of(pending);
                 let isolated = (*scope).base().isolated;
-                let body = || if isolated { worker.isolate(body) } else { body() };
-                if let Err(payload) = unwind::halt_unwinding(body) {
+                let is_off = (*scope).base().cancellation.forbids_to_begin();
+                let end = || match is_off {
+                    true => faulty!("cancel/forgets", drop(body), std::mem::forget(body)),
+                    false if isolated => worker.isolate(body),
+                    false => body(),
+                };
+                if let Err(payload) = unwind::halt_unwinding(end) {
                     (*scope).base().keep_panic(payload);
                 }
                 worker.put_count(pending);
@@ -143,6 +168,7 @@ impl<'scope> ScopeBase<'scope> {
         f.debug_struct(name)
             .field("pool", &self.registry.id())
             .field("panicked", &!self.is_whole())
+            .field("cancelled", &self.cancellation.is_cancelled())
             .finish_non_exhaustive()
     }
 
