@@ -33,10 +33,11 @@ mod padded;
 mod queue;
 mod say;
 mod seed;
+mod task;
 mod wait_word;
 mod yielding;
 
-pub use backend::{Arc, Condvar, Mutex, MutexGuard, OnceLock, atomic, cell, hint, thread};
+pub use backend::{Arc, Condvar, Mutex, MutexGuard, OnceLock, Weak, atomic, cell, hint, thread};
 pub use cores::{core_count, has_several_cores};
 pub use cpu::{CpuMask, ThreadId, current_cpu};
 pub use cpu_time::process_cpu_time;
@@ -51,6 +52,7 @@ pub use padded::CachePadded;
 pub use queue::Queue;
 pub use say::say;
 pub use seed::random_seed;
+pub use task::{Motion, Task};
 pub use wait_word::WaitWord;
 pub use yielding::yield_to_others;
 

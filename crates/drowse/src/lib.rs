@@ -32,6 +32,7 @@
 //! | see what the workers did | [`ThreadPool::metrics`], [`Trace`] |
 //! | choose on which processor a woken worker begins | [`ThreadPoolBuilder::steering`] |
 //! | hear when every worker is stuck | [`ThreadPoolBuilder::deadlock_handler`], [`mark_blocked`] |
+//! | hear when a worker does not come back from a job | [`ThreadPoolBuilder::stall_watch`] |
 //! | know where you are | [`current_thread_index`], [`current_num_threads`] |
 //! | know whether others are short of work | [`current_thread_has_pending_tasks`] |
 //!
@@ -70,6 +71,7 @@ mod engine;
 mod job;
 mod latch;
 mod metrics;
+mod report;
 mod trace;
 mod unwind;
 
@@ -77,8 +79,8 @@ pub use api::{
     Blocked, BroadcastContext, FnContext, JoinHandle, Scope, ScopeFifo, ThreadBuilder, ThreadPool,
     ThreadPoolBuildError, ThreadPoolBuilder, Yield, broadcast, current_num_threads,
     current_thread_has_pending_tasks, current_thread_index, in_place_scope, in_place_scope_fifo, join,
-    join_context, mark_blocked, mark_unblocked, max_num_threads, metrics, scope, scope_fifo, spawn,
-    spawn_all, spawn_broadcast, spawn_fifo, spawn_handle, yield_local, yield_now,
+    join_context, mark_blocked, mark_blocked_on, mark_unblocked, max_num_threads, metrics, scope, scope_fifo,
+    spawn, spawn_all, spawn_broadcast, spawn_fifo, spawn_handle, yield_local, yield_now,
 };
 
 /// The version of drowse that this program runs on.
@@ -97,10 +99,13 @@ pub mod spawner {
 }
 
 pub use drowse_sleep::{
-    BlockedWorker, Counters, Deadlock, Idleness, Pause, Policy as SleepPolicy, Reason, SleepMetrics,
-    SleepProtocol, Steering, WakeSize,
+    Counters, Idleness, Pause, Policy as SleepPolicy, Reason, SleepMetrics, SleepProtocol, Steering, WakeSize,
 };
+pub use engine::WaitFor;
 pub use metrics::{Metrics, WorkerMetrics};
+pub use report::{
+    BlockedWorker, Deadlock, JobFrom, JobReport, Stall, StalledWorker, WorkerReport, WorkerState,
+};
 pub use trace::{Trace, TraceEvent, TraceRecord};
 
 #[cfg(any(drowse_loom, drowse_shuttle))]

@@ -26,10 +26,8 @@ impl Registry {
         OP: FnOnce(&WorkerThread, bool) -> R + Send,
         R: Send,
     {
-        let block = |this: &Self, worker: &WorkerThread, op| {
-            Self::assert_may_wait();
-            this.in_worker_while_blocked(op, worker.registry())
-        };
+        let block =
+            |this: &Self, worker: &WorkerThread, op| this.in_worker_while_blocked(op, worker.registry());
         self.in_worker_or(block, op)
     }
 
@@ -54,7 +52,6 @@ impl Registry {
         OP: FnOnce(&WorkerThread, bool) -> R + Send,
         R: Send,
     {
-        Self::assert_may_wait();
         if let Some(guest) = self.sit_down() {
             let site = self.sites.of(on_this_worker::<R, OP> as fn(OP, bool) -> R as usize);
             return guest.work(site, |worker| op(worker, false));

@@ -15,8 +15,11 @@
 //! | `guest` | how a thread outside takes the seat of a worker |
 //! | `sites` | what is known of the places in a program that enter |
 //! | `turns` | how a job from outside gets its turn while all workers are in the middle of others |
+//! | `alarm` | who hears that the pool stands still |
+//! | `stall` | the watch for workers that do not come back from their jobs |
 //! | `trail` | what is known of a worker by those who ask why nothing moves |
 
+mod alarm;
 mod enter;
 mod guest;
 mod inject;
@@ -24,6 +27,7 @@ mod registry;
 mod rng;
 mod search;
 mod sites;
+mod stall;
 mod start;
 mod steal;
 mod stock;
@@ -34,8 +38,9 @@ mod wait;
 mod worker;
 
 pub(crate) use registry::{Handlers, Registry};
+pub(crate) use stall::StallPlan;
 pub(crate) use start::{StartPlan, ThreadBuilderParts, run_worker};
 pub(crate) use stock::SharedCount;
 pub(crate) use stock::Stock;
-pub(crate) use trail::WaitFor;
+pub use trail::WaitFor;
 pub(crate) use worker::WorkerThread;

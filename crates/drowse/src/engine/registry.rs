@@ -1,21 +1,26 @@
 //! What the workers of one pool share.
 
+use super::alarm::with_alarm;
 use super::sites::Sites;
+use super::stall::{StallPlan, StallWatch};
 use super::start::StartPlan;
+use super::trail::Trail;
 use super::worker::WorkerThread;
 use crate::TraceEvent;
 use crate::deque::Stealer;
 use crate::job::{JobFifo, JobHeader, JobRef};
 use crate::latch::OnceLatch;
 use crate::metrics::{Metrics, WorkMeter};
+use crate::report::Deadlock;
 use crate::trace::Recorder;
 use crate::unwind::{self, Payload};
-use drowse_sleep::{Deadlock, Reason, Sleep, Waker};
+use drowse_sleep::{Reason, Sleep, Waker};
 use drowse_sync::atomic::{AtomicPtr, AtomicUsize};
-use drowse_sync::{Arc, CachePadded, Counter, Queue, look, say};
+use drowse_sync::{Arc, CachePadded, Counter, OnceLock, Queue, look, say};
 use std::fmt;
 use std::process;
 use std::ptr;
+use std::time::Duration;
 
 /// One pool: its workers' shared parts, the injector, the sleep protocol, and the user's handlers.
 pub(crate) struct Registry {
@@ -35,6 +40,8 @@ pub(crate) struct Registry {
     pub(super) oldest_first: bool,
     recorder: Option<Recorder>,
     pub(super) handlers: Handlers,
+    /// Ends when this is dropped.
+    pub(super) stall_watch: OnceLock<StallWatch>,
 }
 
 /// The part of a worker that others see.
@@ -51,6 +58,8 @@ pub(super) struct ThreadInfo {
     pub(super) meter: CachePadded<WorkMeter>,
     /// The worker itself, for a guest that takes its seat; null until it runs.
     pub(super) seat: AtomicPtr<WorkerThread>,
+    /// What is known of it by those who ask why nothing moves.
+    pub(super) trail: CachePadded<Trail>,
 }
 
 type DeadlockHandler = dyn Fn(&Deadlock) + Send + Sync;
@@ -62,6 +71,9 @@ pub(crate) struct Handlers {
     pub(crate) start: Option<Box<dyn Fn(usize) + Send + Sync>>,
     pub(crate) exit: Option<Box<dyn Fn(usize) + Send + Sync>>,
     pub(crate) deadlock: Option<Box<DeadlockHandler>>,
+    /// How long the pool must have stood still; `None`: the default.
+    pub(crate) deadlock_after: Option<Duration>,
+    pub(crate) stall: Option<StallPlan>,
     pub(crate) acquire_thread: Option<Box<dyn Fn() + Send + Sync>>,
     pub(crate) release_thread: Option<Box<dyn Fn() + Send + Sync>>,
 }
@@ -88,10 +100,12 @@ impl Registry {
                 fifo: JobFifo::new(),
                 meter: CachePadded::new(WorkMeter::default()),
                 seat: AtomicPtr::new(ptr::null_mut()),
+                trail: CachePadded::new(Trail::default()),
             })
             .collect();
-        Arc::new(Self {
-            sleep,
+        let registry = Arc::new_cyclic(|this| Self {
+            sleep: with_alarm(sleep, &handlers, this),
+            stall_watch: OnceLock::new(),
             threads,
             injector: CachePadded::new(Queue::new()),
             overdue: Counter::new(),
@@ -101,7 +115,9 @@ impl Registry {
             oldest_first,
             recorder,
             handlers,
-        })
+        });
+        registry.watch_for_stalls();
+        registry
     }
 
     /// Builds a pool as planned. On an error, the threads that were started end again.
@@ -190,32 +206,11 @@ impl Registry {
         }
     }
 
-    /// Must be called before a thread outside gives workers anything, and waits for them.
-    ///
-    /// # Panics
-    ///
-    /// In a deadlock handler: its pool is locked, and whoever it would wait for, in any pool, may
-    /// need the lock.
-    pub(crate) fn assert_may_wait() {
-        assert!(
-            !Sleep::in_deadlock_handler(),
-            "a deadlock handler runs while its pool is locked, so it must not wait for a pool: let a thread outside do that"
-        );
-    }
-
     /// Waits, on a thread that is not a worker: its place is free meanwhile.
     pub(crate) fn wait_outside(&self, wait: impl FnOnce()) {
         self.release_thread();
         wait();
         self.acquire_thread();
-    }
-
-    /// Calls the user's handler, as if this thread were not a worker: a worker that waits helps,
-    /// and the pool is locked.
-    pub(crate) fn handle_deadlock(&self, deadlock: &Deadlock) {
-        if let Some(handler) = &self.handlers.deadlock {
-            WorkerThread::as_non_worker(|| self.catch_unwind(|| handler(deadlock)));
-        }
     }
 
     /// Calls the user's code where nobody waits for it: a panic goes to the panic handler; without

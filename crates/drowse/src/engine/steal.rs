@@ -178,6 +178,7 @@ impl WorkerThread {
     fn stolen(&self, job: JobRef, victim: usize) -> JobRef {
         self.count_deque_job();
         self.stole_from.set(Some(victim));
+        self.trail().stole_from(victim);
         // The victim will soon look for jobs itself, and what we push next is the largest part of
         // what we took.
         self.deque.share_next();

@@ -5,7 +5,7 @@ use super::worker::WorkerThread;
 use crate::TraceEvent;
 use crate::job::{JobRef, Slabs};
 use crate::unwind;
-use drowse_sleep::{Deadlock, Host, LatchWord};
+use drowse_sleep::{Host, LatchWord};
 use drowse_sync::{heavy_fences_executed, look};
 use std::time::Duration;
 
@@ -28,6 +28,7 @@ impl WorkerThread {
         // panics; if one came this far, returning to the caller would free what is lent.
         unwind::or_abort(|| {
             let is_main_loop = what == WaitFor::Home;
+            let before = self.trail().begin_wait(what);
             while !latch.probe() {
                 if let Some(job) = self.take_local_job_fairly() {
                     // SAFETY: taken from a queue just now.
@@ -38,12 +39,14 @@ impl WorkerThread {
                     self.look_elsewhere(latch, is_main_loop);
                 }
             }
+            self.trail().end_wait(before);
             self.settle();
         });
     }
 
     /// Searches until there is one job, and runs it, or until the latch is set.
     fn look_elsewhere(&self, latch: &LatchWord, is_main_loop: bool) {
+        self.trail().begin_search();
         let sleep = &self.registry.sleep;
         let mut idle = sleep.start_looking(self.index());
         if !is_main_loop {
@@ -75,8 +78,10 @@ impl WorkerThread {
     /// Runs a job that came from elsewhere, and was taken just now.
     pub(super) fn run_found(&self, job: JobRef) {
         self.registry.record(TraceEvent::Begin);
+        let before = self.trail().begin_job();
         // SAFETY: our callers have taken it from a queue just now.
         unsafe { self.execute(job) };
+        self.trail().end_job(before);
         self.registry.record(TraceEvent::End);
     }
 
@@ -135,9 +140,5 @@ impl Host for WorkerThread {
 
     fn after_sleep(&self) {
         self.registry.acquire_thread();
-    }
-
-    fn deadlock(&self, deadlock: &Deadlock) {
-        self.registry.handle_deadlock(deadlock);
     }
 }

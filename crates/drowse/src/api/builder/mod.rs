@@ -1,5 +1,6 @@
 //! What is chosen for a pool before it is built.
 
+mod alarms;
 mod registry;
 mod sleep;
 

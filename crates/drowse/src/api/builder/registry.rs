@@ -1,6 +1,7 @@
 //! How a pool is built as it was chosen.
 
 use super::ThreadPoolBuilder;
+use crate::api::alarm_env::with_default_alarms;
 use crate::api::env::{
     default_guests, default_num_threads, default_sleep_protocol, default_steering, log_start,
 };
@@ -76,7 +77,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             oldest_first: self.oldest_first,
             guests,
             recorder: tracing.as_ref().map(|tracing| tracing.recorder.clone()),
-            handlers: self.handlers,
+            handlers: with_default_alarms(self.handlers),
             spawn: &mut |parts| {
                 let name = thread_name.as_mut().map(|name| name(parts.index));
                 if let (Some(name), Some(tracing)) = (&name, &tracing) {
