@@ -14,7 +14,8 @@
 //! | `loom_broadcast` | a job that is left for one worker is run by it although it falls asleep |
 //! | `loom_baton` | a worker that stops searching sees to the jobs whose posts have counted on it |
 //! | `loom_counter` | the counter of `jec` keeps sleepy workers awake, and may come round |
-//! | `loom_deadlock` | the alarm is raised when one worker blocks and the other sleeps |
+//! | `loom_deadlock` | the pool is suspect when one worker blocks and the other sleeps |
+//! | `loom_lookout` | a suspicion is heard out: no alarm if somebody moved, one if nobody did |
 //! | `loom_deque` | each item is taken once, by owner or thief, also while the deque grows |
 //! | `loom_fences` | light fences that come late, and go, let one side see |
 //! | `loom_placement` | a sleeper that is sent elsewhere arrives when it was let go, not before |

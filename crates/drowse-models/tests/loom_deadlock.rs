@@ -1,70 +1,72 @@
-//! The census of a pool, against its workers' sleep.
+//! The census of a pool, against its workers' sleep. That the pool is suspect is told at once, here
+//! as in a pool: somebody must start the lookout. What the lookout makes of it is in
+//! `loom_lookout`.
 #![cfg(drowse_loom)]
 
 use drowse_models::{MakeSleep, assert_nobody_counted, for_each_protocol, set_latch, with_preemptions};
-use drowse_sleep::{Deadlock, Host, LatchWord, Sleep};
+use drowse_sleep::{Host, LatchWord, Mark, Sleep};
 use drowse_sync::atomic::{AtomicBool, Ordering};
 use drowse_sync::{Arc, Condvar, LightFences, Mutex, thread};
-use std::panic::Location;
+use std::time::Duration;
 
 /// Worker 0 has nothing to do; worker 1 blocks.
 struct Pool {
     sleep: Sleep,
     latch: LatchWord,
-    alarm: Mutex<bool>,
-    raised: Condvar,
+    suspicion: Arc<Suspicion>,
+}
+
+struct Suspicion {
+    raised: Mutex<bool>,
+    news: Condvar,
 }
 
 impl Pool {
-    fn raise_alarm(&self, deadlock: &Deadlock) {
-        assert_eq!(deadlock.blocked.iter().map(|worker| worker.index).collect::<Vec<_>>(), [1]);
-        *self.alarm.lock() = true;
-        self.raised.notify_one();
-    }
-}
-
-impl Host for Pool {
-    fn work_visible(&self) -> bool {
-        false
-    }
-
-    fn deadlock(&self, deadlock: &Deadlock) {
-        self.raise_alarm(deadlock);
+    fn new(make: MakeSleep) -> Self {
+        let suspicion = Arc::new(Suspicion { raised: Mutex::new(false), news: Condvar::new() });
+        let raise = {
+            let suspicion = Arc::clone(&suspicion);
+            move |_| {
+                *suspicion.raised.lock() = true;
+                suspicion.news.notify_one();
+                true
+            }
+        };
+        Self {
+            sleep: make(2).with_deadlock_detection(Duration::ZERO, raise),
+            latch: LatchWord::new(),
+            suspicion,
+        }
     }
 }
 
 /// Worker 1 posts a job, which somebody else takes at once; then it blocks. Whatever becomes of
-/// worker 0 meanwhile, which may be woken and sleep again: as soon as it sleeps for good, there is
-/// an alarm.
+/// worker 0 meanwhile, which may be woken and sleep again: as soon as it sleeps for good, the pool
+/// is suspect.
 fn the_alarm_is_raised_once_the_other_sleeps(make: MakeSleep) {
     with_preemptions(3, move || {
         // A worker that posts has light fences: its deque sees to that.
         let _light = LightFences::get();
-        let pool = Arc::new(Pool {
-            sleep: make(2).with_deadlock_detection(),
-            latch: LatchWord::new(),
-            alarm: Mutex::new(false),
-            raised: Condvar::new(),
-        });
+        let pool = Arc::new(Pool::new(make));
         let worker = thread::spawn({
             let pool = Arc::clone(&pool);
             move || {
                 let mut idle = pool.sleep.start_looking(0);
                 while !pool.latch.probe() {
-                    pool.sleep.no_work_found(&mut idle, &pool.latch, &*pool);
+                    pool.sleep.no_work_found(&mut idle, &pool.latch, &|| false);
                 }
                 pool.sleep.stop_looking(idle, || false);
             }
         });
         pool.sleep.post(1, &|| true);
-        let here = Location::caller();
-        pool.sleep.mark_blocked(1, here, &|deadlock| pool.raise_alarm(deadlock));
-        let mut alarm = pool.alarm.lock();
-        while !*alarm {
-            alarm = pool.raised.wait(alarm);
+        let mark = Mark::here(None);
+        pool.sleep.mark_blocked(1, mark);
+        let mut raised = pool.suspicion.raised.lock();
+        while !*raised {
+            raised = pool.suspicion.news.wait(raised);
         }
-        drop(alarm);
-        pool.sleep.mark_unblocked(1, here);
+        drop(raised);
+        pool.sleep.mark_unblocked(1, &mark);
         set_latch(&pool.sleep, 0, &pool.latch);
         worker.join().unwrap();
         assert_nobody_counted(&pool.sleep);
@@ -85,10 +87,6 @@ impl Host for Halves {
     fn work_visible(&self) -> bool {
         self.job.load(Ordering::Relaxed)
     }
-
-    fn deadlock(&self, deadlock: &Deadlock) {
-        panic!("false alarm: {deadlock}");
-    }
 }
 
 impl Halves {
@@ -105,14 +103,14 @@ impl Halves {
     fn worker_1(&self) {
         self.job.store(true, Ordering::Release);
         self.sleep.post(1, &|| true);
-        let here = Location::caller();
-        self.sleep.mark_blocked(1, here, &|deadlock| self.deadlock(deadlock));
+        let mark = Mark::here(None);
+        self.sleep.mark_blocked(1, mark);
         let mut done = self.done.lock();
         while !*done {
             done = self.finished.wait(done);
         }
         drop(done);
-        self.sleep.mark_unblocked(1, here);
+        self.sleep.mark_unblocked(1, &mark);
     }
 
     /// Runs both workers, and what a thread outside does meanwhile.
@@ -120,7 +118,7 @@ impl Halves {
         // A worker that posts has light fences: its deque sees to that.
         let _light = LightFences::get();
         let pool = Arc::new(Self {
-            sleep: make(2).with_deadlock_detection(),
+            sleep: make(2).with_deadlock_detection(Duration::ZERO, |_| panic!("a false suspicion")),
             latch: LatchWord::new(),
             job: AtomicBool::new(false),
             done: Mutex::new(false),

@@ -34,7 +34,7 @@ impl Sleep {
         full_fence("alone/no-fence");
         if look!("alone/no-last-look", has_news()) {
             self.slots.leave(worker);
-        } else if self.enter_slot(worker, host, &|| self.slots.enter_alone(worker)) {
+        } else if self.enter_slot(worker, &|| self.slots.enter_alone(worker)) {
             self.park_alone(worker, host);
         }
         latch.tell_awake();

@@ -2,7 +2,7 @@
 
 use crate::policy::ROUNDS_UNTIL_SLEEPY;
 use crate::word::Event;
-use crate::{Announcement, Baton, Deadlock, LastLook, LatchWord, Restart, Sleep};
+use crate::{Announcement, Baton, LastLook, LatchWord, Restart, Sleep};
 use drowse_sync::{faulty, full_fence, heavy_fence, hint, look, omittable};
 use std::time::Duration;
 
@@ -63,10 +63,6 @@ pub trait Host {
 
     /// The worker has been woken.
     fn after_sleep(&self) {}
-
-    /// The worker was the last one up, and others are blocked. Called with the census of the
-    /// pool locked; must not unwind.
-    fn deadlock(&self, _deadlock: &Deadlock) {}
 }
 
 impl<F: Fn() -> bool> Host for F {
@@ -222,7 +218,7 @@ impl Sleep {
             return Bed::IsNot;
         }
         faulty!("sleep/prepares-late", (), self.slots.prepare(worker));
-        if self.enter_slot(worker, host, enter) {
+        if self.enter_slot(worker, enter) {
             return Bed::Is;
         }
         omittable!("sleep/no-uncount-when-stopped", self.uncount());
@@ -323,10 +319,10 @@ impl Sleep {
     }
 
     /// The last step before the worker parks. False if a waker was quicker.
-    pub(crate) fn enter_slot(&self, worker: usize, host: &dyn Host, enter: &dyn Fn() -> bool) -> bool {
+    pub(crate) fn enter_slot(&self, worker: usize, enter: &dyn Fn() -> bool) -> bool {
         match &self.detector {
             None => enter(),
-            Some(detector) => detector.fall_asleep(worker, enter, &|dead| host.deadlock(dead)),
+            Some(detector) => detector.fall_asleep(worker, enter),
         }
     }
 

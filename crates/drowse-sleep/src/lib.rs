@@ -123,9 +123,9 @@
 //! post, nothing will ever move again. With [`Sleep::with_deadlock_detection`] a census is kept of
 //! who is up, asleep and [blocked](Sleep::mark_blocked), under a lock that is taken where workers
 //! sleep and wake. (*Up* means active or searching.) When the last worker that is up sleeps or
-//! blocks, and at least one is blocked, the one who comes to that is told of the [`Deadlock`]:
-//! [`Host::deadlock`], or what it passed to [`Sleep::mark_blocked`]. A pool that is merely idle has
-//! nobody blocked, and is not dead.
+//! blocks, and at least one is blocked, the pool is *suspect*. A thread of its own, the
+//! [`Lookout`], then waits for a stated time, and if nobody has moved by then, that is a
+//! [`Standstill`]. A pool that is merely idle has nobody blocked, and is not suspect.
 //!
 //! # Example
 //!
@@ -202,7 +202,7 @@ mod word;
 
 pub use choice::{SleepProtocol, UnknownProtocol};
 pub use counters::{Counters, Idleness, WakeSize};
-pub use deadlock::{BlockedWorker, Deadlock};
+pub use deadlock::{Lookout, Mark, Moment, Standstill, Stopped};
 pub use fall_asleep::{Host, Idle};
 pub use heads::{Heads, MAX_WORKERS};
 pub use jec::Jec;

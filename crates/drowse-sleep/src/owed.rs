@@ -26,11 +26,15 @@ const GRACE: u64 = if cfg!(any(drowse_loom, drowse_shuttle)) { 1 << 62 } else { 
 
 impl Sleep {
     /// Offers to look after what workers post from now on, until [`pay`](Self::pay). False if the
-    /// protocol does not want that now: then there is nothing to pay.
+    /// protocol does not want that now: then there is nothing to pay. Nor where there is a census:
+    /// nobody might be active although there is work, and it does not count threads outside.
     ///
     /// To be called before a job is posted that the calling thread is going to wait for.
     #[must_use = "whoever owes must pay"]
     pub fn owe(&self) -> bool {
+        if self.detector.is_some() {
+            return false;
+        }
         let offer = |word| self.protocol.owe(word, self.seats_in_use()).map(|word| (word, ()));
         let owes = self.word.try_change(Event::Owe, offer).is_some();
         if owes {

@@ -1,15 +1,15 @@
 //! The sleep of one pool: what it consists of, and what can be asked of it.
 
-use crate::deadlock::{self, Detector};
+use crate::deadlock::Detector;
 use crate::meter::{Meter, SleepMetrics};
 use crate::placement::{Placement, Steering};
 use crate::room::Room;
 use crate::slots::Slots;
 use crate::word::Word;
-use crate::{Deadlock, MAX_WORKERS, Observer, Policy, Protocol, Rules, SleepProtocol};
+use crate::{Lookout, MAX_WORKERS, Mark, Observer, Policy, Protocol, Rules, SleepProtocol};
 use drowse_sync::atomic::AtomicUsize;
 use drowse_sync::{Arc, CachePadded, Counter, Stopwatch, faulty};
-use std::panic::Location;
+use std::time::Duration;
 
 /// The sleep of the workers of one pool.
 ///
@@ -95,13 +95,21 @@ impl Sleep {
         }
     }
 
-    /// The same, with a census of who is active, asleep and blocked, so that a [`Deadlock`] is
-    /// noticed.
+    /// The same, with a census of who is active, asleep and blocked, so that a
+    /// [`Standstill`](crate::Standstill) is noticed that lasts for `patience`.
+    ///
+    /// `start` starts a thread that keeps the [`Lookout`], when it is first needed, and says
+    /// whether it could. It is called where a worker is about to sleep or block, with nothing
+    /// locked; it must not unwind, and must not wait for the pool.
     #[must_use]
-    pub fn with_deadlock_detection(mut self) -> Self {
-        let detector = Detector::new(self.seats());
+    pub fn with_deadlock_detection(
+        mut self,
+        patience: Duration,
+        start: impl Fn(Lookout) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        let detector = Detector::new(self.seats(), patience, start);
         // Nobody sits in the spare seats yet.
-        (self.workers..self.seats()).for_each(|seat| detector.mark_gone(seat, &|_| ()));
+        (self.workers..self.seats()).for_each(|seat| detector.mark_gone(seat));
         self.detector = Some(detector);
         self
     }
@@ -186,57 +194,29 @@ impl Sleep {
         }
     }
 
-    /// This worker is about to block in the user's code, at this place. No effect without deadlock
-    /// detection.
-    ///
-    /// `on_deadlock` is called, with the census locked, if that leaves nobody active. It must not
-    /// unwind. It may post work; it must not wait for a pool, nor mark workers:
-    /// [`in_deadlock_handler`](Self::in_deadlock_handler),
-    /// [`assert_may_post`](Self::assert_may_post).
-    pub fn mark_blocked(
-        &self,
-        worker: usize,
-        at: &'static Location<'static>,
-        on_deadlock: &dyn Fn(&Deadlock),
-    ) {
+    /// This worker is about to block in the user's code. No effect without deadlock detection.
+    pub fn mark_blocked(&self, worker: usize, mark: Mark) {
         if let Some(detector) = &self.detector {
-            detector.mark_blocked(worker, at, on_deadlock);
+            detector.mark_blocked(worker, mark);
         }
     }
 
-    /// This worker is about to be unblocked, which was marked as blocked at this place. No effect
-    /// without deadlock detection.
+    /// This worker is about to be unblocked, or was, which was marked as blocked like this. No
+    /// effect without deadlock detection.
     ///
     /// # Panics
     ///
-    /// In this pool's deadlock handler, when the mark is gone; and if there is no such mark.
-    pub fn mark_unblocked(&self, worker: usize, at: &'static Location<'static>) {
+    /// If there is no such mark.
+    pub fn mark_unblocked(&self, worker: usize, mark: &Mark) {
         if let Some(detector) = &self.detector {
-            detector.mark_unblocked(worker, at);
-        }
-    }
-
-    /// Whether this thread is running the deadlock handler of some pool.
-    pub fn in_deadlock_handler() -> bool {
-        deadlock::in_handler()
-    }
-
-    /// To be asked before a thread outside posts work.
-    ///
-    /// # Panics
-    ///
-    /// In the deadlock handler of another pool, if this one has one too: both would be locked, in
-    /// an order that nobody knows.
-    pub fn assert_may_post(&self) {
-        if let Some(detector) = &self.detector {
-            detector.assert_not_in_another_handler();
+            detector.mark_unblocked(worker, mark);
         }
     }
 
     /// This worker ends. No effect without deadlock detection.
-    pub fn mark_gone(&self, worker: usize, on_deadlock: &dyn Fn(&Deadlock)) {
+    pub fn mark_gone(&self, worker: usize) {
         if let Some(detector) = &self.detector {
-            detector.mark_gone(worker, on_deadlock);
+            detector.mark_gone(worker);
         }
     }
 }

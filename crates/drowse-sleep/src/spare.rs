@@ -67,7 +67,7 @@ impl Sleep {
     pub fn leave_seat(&self, seat: usize) {
         self.step_aside();
         if let Some(detector) = &self.detector {
-            detector.mark_gone(seat, &|_| ());
+            detector.mark_gone(seat);
         }
     }
 

@@ -34,10 +34,11 @@ mod queue;
 mod say;
 mod seed;
 mod stack;
+mod task;
 mod wait_word;
 mod yielding;
 
-pub use backend::{Arc, Condvar, Mutex, MutexGuard, OnceLock, atomic, cell, hint, thread};
+pub use backend::{Arc, Condvar, Mutex, MutexGuard, OnceLock, Weak, atomic, cell, hint, thread};
 pub use cores::{core_count, has_several_cores};
 pub use cpu::{CpuMask, ThreadId, current_cpu};
 pub use cpu_time::process_cpu_time;
@@ -53,6 +54,7 @@ pub use queue::Queue;
 pub use say::say;
 pub use stack::stack_in_use;
 pub use seed::random_seed;
+pub use task::{Motion, Task};
 pub use wait_word::WaitWord;
 pub use yielding::yield_to_others;
 

@@ -37,6 +37,7 @@
 //! | see what the workers did | [`ThreadPool::metrics`], [`Trace`] |
 //! | choose on which processor a woken worker begins | [`ThreadPoolBuilder::steering`] |
 //! | hear when every worker is stuck | [`ThreadPoolBuilder::deadlock_handler`], [`mark_blocked`] |
+//! | hear when a worker does not come back from a job | [`ThreadPoolBuilder::stall_watch`] |
 //! | know where you are | [`current_thread_index`], [`current_num_threads`] |
 //! | know whether others are short of work | [`current_thread_has_pending_tasks`] |
 //!
@@ -75,6 +76,7 @@ mod engine;
 mod job;
 mod latch;
 mod metrics;
+mod report;
 mod trace;
 mod unwind;
 
@@ -82,9 +84,9 @@ pub use api::{
     Blocked, BroadcastContext, BusyThread, CancelToken, FnContext, JoinHandle, Scope, ScopeFifo, StillBusy,
     ThreadBuilder, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder, TrySpawnError, Waiting, Yield,
     blocking, broadcast, current_num_threads, current_thread_has_pending_tasks, current_thread_index,
-    in_place_scope, in_place_scope_fifo, isolate, join, join_context, mark_blocked, mark_unblocked,
-    max_num_threads, metrics, scope, scope_fifo, spawn, spawn_all, spawn_broadcast, spawn_fifo,
-    spawn_handle, try_spawn, yield_local, yield_now,
+    in_place_scope, in_place_scope_fifo, isolate, join, join_context, mark_blocked, mark_blocked_on,
+    mark_unblocked, max_num_threads, metrics, scope, scope_fifo, spawn, spawn_all, spawn_broadcast,
+    spawn_fifo, spawn_handle, try_spawn, yield_local, yield_now,
 };
 
 /// The version of drowse that this program runs on.
@@ -103,10 +105,13 @@ pub mod spawner {
 }
 
 pub use drowse_sleep::{
-    BlockedWorker, Counters, Deadlock, Idleness, Pause, Policy as SleepPolicy, Reason, SleepMetrics,
-    SleepProtocol, Steering, WakeSize,
+    Counters, Idleness, Pause, Policy as SleepPolicy, Reason, SleepMetrics, SleepProtocol, Steering, WakeSize,
 };
+pub use engine::WaitFor;
 pub use metrics::{LoanMetrics, Metrics, WorkerMetrics};
+pub use report::{
+    BlockedWorker, Deadlock, JobFrom, JobReport, Stall, StalledWorker, WorkerReport, WorkerState,
+};
 pub use trace::{Trace, TraceEvent, TraceRecord};
 
 #[cfg(any(drowse_loom, drowse_shuttle))]

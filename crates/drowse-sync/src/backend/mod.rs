@@ -14,7 +14,7 @@ use shuttle as world;
 use std as world;
 
 pub use lock::{Condvar, Mutex};
-pub use std::sync::{Arc, OnceLock};
+pub use std::sync::{Arc, OnceLock, Weak};
 #[cfg(drowse_loom)]
 pub use world::cell;
 pub use world::sync::MutexGuard;

@@ -1,8 +1,8 @@
 //! Closures that block.
 
-use super::deadlock::mark_at;
+use super::deadlock::Blocked;
 use crate::engine::{IfNobody, WorkerThread};
-use std::panic::Location;
+use drowse_sleep::Mark;
 
 /// Calls a closure that may block for long: on a lock, a channel, a file, a timer. Meanwhile a
 /// *spare* thread works in the place of the calling worker, so the pool is not a thread short.
@@ -66,11 +66,11 @@ use std::panic::Location;
 /// ```
 #[track_caller]
 pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
-    let at = Location::caller();
+    let mark = Mark::here(None);
     WorkerThread::with_current(|worker| match worker {
         None => f(),
         Some(worker) => worker.while_away(IfNobody::GiveUp, |_| {
-            let _blocked = mark_at(at);
+            let _blocked = Blocked::new(mark);
             worker.registry().wait_outside(f)
         }),
     })

@@ -112,7 +112,6 @@ where
     OP: Fn(BroadcastContext<'_>) -> R + Sync,
     R: Send,
 {
-    Registry::assert_may_wait();
     WorkerThread::with_current(|worker| wait_for_broadcast(op, registry, worker))
 }
 

@@ -2,40 +2,32 @@
 
 use crate::TraceEvent;
 use crate::engine::{Registry, WorkerThread};
-use drowse_sleep::Sleep;
+use drowse_sleep::Mark;
 use drowse_sync::Arc;
 use std::fmt;
-use std::panic::Location;
 
 /// Says that the calling worker is about to block on something that drowse does not know: a
 /// channel, a lock, a query of a compiler. It counts as blocked as long as the returned value
 /// lives.
 ///
-/// If that leaves the pool without an active worker, the pool's
-/// [deadlock handler](crate::ThreadPoolBuilder::deadlock_handler) is called, right here. In a pool
-/// without one, and on a thread that is not a worker, this does nothing.
+/// If that leaves the pool without an active worker, and it stays like that, the pool's
+/// [deadlock handler](crate::ThreadPoolBuilder::deadlock_handler) is called. In a pool without one,
+/// and on a thread that is not a worker, this does nothing.
+///
+/// The obvious way is right: mark, block, drop the value. The handler is called only if nobody has
+/// moved for [a while](crate::ThreadPoolBuilder::deadlock_after). On Linux a worker that has been
+/// unblocked, and has not had a processor since, counts as having moved.
 ///
 /// # What marks can and cannot do
 ///
-/// drowse counts marks. It does not check whether the worker is really stuck.
+/// **Who waits for a thread outside of the pool** longer than that time, while the rest of the pool
+/// has nothing to do, raises an alarm: drowse does not count threads outside. Mark what waits for
+/// the pool's own jobs. Or let the value travel: it can be sent to whoever will unblock the worker,
+/// and be dropped there.
 ///
-/// **Unmark before you unblock.** Whoever unblocks the worker should drop the value, and should do
-/// so first: from then on the worker counts as active. The value can be sent to another thread for
-/// that, as in the example.
-///
-/// The obvious way, to mark, receive and drop the value on the worker itself, raises **false
-/// alarms**: between the message and the drop the worker counts as blocked although it is not, and
-/// if the others fall asleep meanwhile the pool looks dead. In a correct program with such marks
-/// this may happen every other time.
-///
-/// With a lock of std the rule cannot be followed, since whoever unlocks it does not know who gets
-/// it next. Marks around `Mutex::lock` raise false alarms as soon as two workers want the lock at
-/// once. So does whatever is unblocked by a thread outside of the pool: that thread is not counted.
-///
-/// And **no alarm proves nothing**: a worker that blocks without a mark counts as active, and keeps
-/// the handler from being called.
-///
-/// So let a handler report, and decide elsewhere, after a while, whether the pool has moved since.
+/// **No alarm proves nothing**: a worker that blocks without a mark counts as active, and keeps the
+/// handler from being called; so does one that polls, since it moves. The
+/// [stall watch](crate::ThreadPoolBuilder::stall_watch) needs no marks.
 ///
 /// # Example
 ///
@@ -48,58 +40,56 @@ use std::panic::Location;
 ///     .build()
 ///     .unwrap();
 /// let (send, receive) = channel();
-/// let sum = pool.install(|| {
-///     let (give, take) = channel::<drowse::Blocked>();
-///     let (_, sum) = drowse::join(
+/// let answer = pool.install(|| {
+///     let (_, answer) = drowse::join(
+///         move || send.send(42).unwrap(),
 ///         move || {
-///             let waiter = take.recv().unwrap();
-///             drowse::mark_unblocked(waiter); // first this ...
-///             send.send(42).unwrap(); // ... then that
-///         },
-///         move || {
-///             give.send(drowse::mark_blocked()).unwrap();
+///             let _blocked = drowse::mark_blocked();
 ///             receive.recv().unwrap()
 ///         },
 ///     );
-///     sum
+///     answer
 /// });
-/// assert_eq!(sum, 42);
+/// assert_eq!(answer, 42);
 /// ```
-///
-/// # Panics
-///
-/// In a deadlock handler.
 #[track_caller]
 #[must_use = "the worker counts as blocked for as long as this value lives"]
 pub fn mark_blocked() -> Blocked {
-    mark_at(Location::caller())
+    Blocked::new(Mark::here(None))
 }
 
-/// The same, for whoever called that.
-pub(super) fn mark_at(at: &'static Location<'static>) -> Blocked {
-    assert!(
-        !Sleep::in_deadlock_handler(),
-        "a deadlock handler must not mark workers as blocked: it runs while its pool is locked"
-    );
-    let mark = |worker: &WorkerThread| {
-        let registry = Arc::clone(worker.registry());
-        registry.record(TraceEvent::Blocked);
-        registry.sleep.mark_blocked(worker.index(), at, &|deadlock| registry.handle_deadlock(deadlock));
-        Place { registry, index: worker.index() }
-    };
-    Blocked { place: WorkerThread::with_current(|worker| worker.map(mark)), at }
+/// As [`mark_blocked`], with a name for what the worker blocks on: the report of a deadlock has it.
+///
+/// ```
+/// # use std::sync::mpsc::channel;
+/// let (alarm, alarms) = channel();
+/// let pool = drowse::ThreadPoolBuilder::new()
+///     .num_threads(1)
+///     .deadlock_handler(move |deadlock| alarm.send(deadlock.clone()).unwrap())
+///     .build()
+///     .unwrap();
+/// let (answer, question) = channel::<u32>();
+/// pool.spawn(move || {
+///     let _blocked = drowse::mark_blocked_on("the oracle");
+///     assert_eq!(question.recv(), Ok(42)); // nobody in the pool can answer
+/// });
+/// let report = alarms.recv().unwrap();
+/// assert_eq!(report.blocked[0].what, Some("the oracle"));
+/// assert!(report.to_string().contains("0 is blocked on the oracle at "));
+/// answer.send(42).unwrap();
+/// ```
+#[track_caller]
+#[must_use = "the worker counts as blocked for as long as this value lives"]
+pub fn mark_blocked_on(what: &'static str) -> Blocked {
+    Blocked::new(Mark::here(Some(what)))
 }
 
-/// Says that a worker is about to be unblocked: it counts as active again. Equivalent to dropping
-/// the value.
+/// Says that a worker is about to be unblocked, or was: it counts as active again. Equivalent to
+/// dropping the value.
 ///
 /// ```
 /// drowse::mark_unblocked(drowse::mark_blocked());
 /// ```
-///
-/// # Panics
-///
-/// In the pool's own deadlock handler. The mark is gone even so.
 pub fn mark_unblocked(blocked: Blocked) {
     drop(blocked);
 }
@@ -114,7 +104,7 @@ pub fn mark_unblocked(blocked: Blocked) {
 pub struct Blocked {
     /// `None` for a thread that is not a worker.
     place: Option<Place>,
-    at: &'static Location<'static>,
+    mark: Mark,
 }
 
 struct Place {
@@ -122,11 +112,23 @@ struct Place {
     index: usize,
 }
 
+impl Blocked {
+    pub(super) fn new(mark: Mark) -> Self {
+        let block = |worker: &WorkerThread| {
+            let registry = Arc::clone(worker.registry());
+            registry.record(TraceEvent::Blocked);
+            registry.sleep.mark_blocked(worker.index(), mark);
+            Place { registry, index: worker.index() }
+        };
+        Self { place: WorkerThread::with_current(|worker| worker.map(block)), mark }
+    }
+}
+
 impl Drop for Blocked {
     fn drop(&mut self) {
         if let Some(place) = &self.place {
             place.registry.record(TraceEvent::Unblocked { worker: place.index });
-            place.registry.sleep.mark_unblocked(place.index, self.at);
+            place.registry.sleep.mark_unblocked(place.index, &self.mark);
         }
     }
 }
@@ -134,6 +136,7 @@ impl Drop for Blocked {
 impl fmt::Debug for Blocked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let worker = self.place.as_ref().map(|place| place.index);
-        f.debug_struct("Blocked").field("worker", &worker).field("at", &self.at).finish()
+        let (what, at) = (&self.mark.what, &self.mark.at);
+        f.debug_struct("Blocked").field("worker", &worker).field("what", what).field("at", at).finish()
     }
 }

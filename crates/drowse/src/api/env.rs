@@ -15,7 +15,7 @@ pub(super) fn default_num_threads() -> usize {
 }
 
 /// What this variable says, by `choose`, which is given its value and may complain about it.
-fn read<T>(name: &str, choose: impl FnOnce(Option<&str>) -> (T, Option<String>)) -> T {
+pub(super) fn read<T>(name: &str, choose: impl FnOnce(Option<&str>) -> (T, Option<String>)) -> T {
     let value = env::var_os(name);
     let (choice, complaint) = choose(value.as_deref().map(OsStr::to_string_lossy).as_deref());
     if let Some(complaint) = complaint {

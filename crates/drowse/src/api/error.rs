@@ -55,8 +55,8 @@ impl fmt::Display for ThreadPoolBuildError {
             }
             BuildErrorKind::CurrentThreadInHandler => {
                 "the current thread runs a handler of a thread pool, in the middle of something else, \
-                 so it cannot become a worker: use_current_thread does not go with acquire, release \
-                 and deadlock handlers"
+                 so it cannot become a worker: use_current_thread does not go with acquire and \
+                 release handlers"
             }
             BuildErrorKind::TraceInUse => {
                 "the trace is already that of another thread pool: make a new one for each"

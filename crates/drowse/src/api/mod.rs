@@ -1,6 +1,7 @@
 //! Everything public.
 
 mod blocking;
+mod alarm_env;
 mod broadcast;
 mod builder;
 mod cancel;
@@ -30,7 +31,7 @@ pub use context::{
     FnContext, current_num_threads, current_thread_has_pending_tasks, current_thread_index, max_num_threads,
     metrics,
 };
-pub use deadlock::{Blocked, mark_blocked, mark_unblocked};
+pub use deadlock::{Blocked, mark_blocked, mark_blocked_on, mark_unblocked};
 pub use error::ThreadPoolBuildError;
 pub use handle::{JoinHandle, spawn_handle};
 pub use join::{join, join_context};

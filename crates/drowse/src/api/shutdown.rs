@@ -92,7 +92,6 @@ impl Registry {
     ///
     /// On a thread that must not wait for the end of this pool.
     pub(super) fn assert_may_end(&self) {
-        Self::assert_may_wait();
         self.with_worker(|worker| {
             let in_a_job = worker.is_some_and(|worker| !worker.is_adopted() || worker.is_helping());
             assert!(

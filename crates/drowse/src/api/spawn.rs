@@ -126,7 +126,6 @@ pub(super) fn spawn_fifo_in(func: impl FnOnce() + Send + 'static, registry: &Reg
 
 /// A job that keeps the pool alive until it has run.
 pub(super) fn spawned_job(func: impl FnOnce() + Send + 'static, registry: &Registry) -> JobRef {
-    registry.sleep.assert_may_post();
     registry.retain();
     let run = move || {
         WorkerThread::with_current(|worker| {

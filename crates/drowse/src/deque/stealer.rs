@@ -54,6 +54,14 @@ impl<T> Stealer<T> {
         public.top.load(Ordering::Relaxed) < public.split.load(Ordering::Relaxed).index()
     }
 
+    /// What changes as items come and go. For those who watch from afar.
+    pub fn pulse(&self) -> [u64; 2] {
+        // ORDERING: relaxed, both; nothing is read on the strength of it.
+        let top = self.shared.public.top.load(Ordering::Relaxed);
+        let bottom = self.shared.private.bottom.load(Ordering::Relaxed);
+        [top, bottom].map(|index| index as u64)
+    }
+
     /// Takes the oldest item, if it is public. Does not disturb an owner that has none.
     pub fn steal(&self) -> Steal<NonNull<T>> {
         self.steal_since(i64::MIN).map(|(item, _)| item)

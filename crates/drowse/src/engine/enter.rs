@@ -29,7 +29,6 @@ impl Registry {
         R: Send,
     {
         let block = |this: &Self, worker: &WorkerThread, op| {
-            Self::assert_may_wait();
             worker.while_away(IfNobody::GiveUp, |_| this.in_worker_while_blocked(op, worker.registry()))
         };
         self.in_worker_or(block, op)
@@ -56,7 +55,6 @@ impl Registry {
         OP: FnOnce(&WorkerThread, bool) -> R + Send,
         R: Send,
     {
-        Self::assert_may_wait();
         // Before it is somebody else.
         let isolated = is_isolated();
         if let Some(guest) = self.sit_down() {

@@ -8,7 +8,7 @@
 use super::registry::Registry;
 use super::sites::Site;
 use super::worker::WorkerThread;
-use drowse_sleep::{Deadlock, Host};
+use drowse_sleep::Host;
 use drowse_sync::atomic::Ordering;
 use drowse_sync::{Stopwatch, heavy_fences_executed};
 use std::ptr::{self, NonNull};
@@ -39,6 +39,7 @@ impl Registry {
         let fences_before = worker.heavy_fences_before.get();
         let counted = worker.meter().heavy_fences.get();
         worker.heavy_fences_before.set(heavy_fences_executed().wrapping_sub(counted));
+        worker.trail().begin_as_guest();
         // SAFETY: it stays where it is until then, and `drop` un-sets it.
         let before = unsafe { WorkerThread::replace_current(seat.as_ptr()) };
         Some(Guest { registry: self, seat, before, fences_before })
@@ -89,6 +90,7 @@ impl Drop for Guest<'_> {
         // WAKE: somebody may wait for what we hold.
         worker.settle();
         worker.tidy_up();
+        worker.trail().begin_search();
         // As if the worker itself had executed ours.
         let counted = worker.meter().heavy_fences.get();
         let before_us = heavy_fences_executed().wrapping_sub(counted);
@@ -120,9 +122,5 @@ impl Host for Left<'_> {
 
     fn rests_after(&self) -> Option<Duration> {
         self.rests_after
-    }
-
-    fn deadlock(&self, deadlock: &Deadlock) {
-        self.registry.handle_deadlock(deadlock);
     }
 }

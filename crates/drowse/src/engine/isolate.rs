@@ -370,8 +370,10 @@ impl WorkerThread {
 
     fn run_job_found(&self, job: JobRef) {
         self.registry.record(TraceEvent::Begin);
+        let before = self.trail().begin_job();
         // SAFETY: our callers have taken it from a queue just now.
         unsafe { self.execute(job) };
+        self.trail().end_job(before);
         self.registry.record(TraceEvent::End);
     }
 }

@@ -20,10 +20,13 @@
 //! | `guest` | how a thread outside takes the seat of a worker |
 //! | `sites` | what is known of the places in a program that enter |
 //! | `turns` | how a job from outside gets its turn while all workers are in the middle of others |
+//! | `alarm` | who hears that the pool stands still |
+//! | `stall` | the watch for workers that do not come back from their jobs |
 //! | `trail` | what is known of a worker by those who ask why nothing moves |
 
 mod deep;
 mod bound;
+mod alarm;
 mod enter;
 mod guest;
 mod inject;
@@ -36,6 +39,7 @@ mod rng;
 mod search;
 mod sites;
 mod spare;
+mod stall;
 mod start;
 mod steal;
 mod stock;
@@ -53,8 +57,9 @@ pub(crate) use recruit::Recruiter;
 pub(crate) use bound::Place;
 pub(crate) use bound::{Bound, Bounded};
 pub(crate) use registry::{Handlers, Registry};
+pub(crate) use stall::StallPlan;
 pub(crate) use start::{Refused, StartPlan, ThreadBuilderParts, run_worker};
 pub(crate) use stock::SharedCount;
 pub(crate) use stock::Stock;
-pub(crate) use trail::WaitFor;
+pub use trail::WaitFor;
 pub(crate) use worker::WorkerThread;

@@ -1,27 +1,32 @@
 //! What the workers of one pool share.
 
+use super::alarm::with_alarm;
+use super::bound::Bound;
 use super::isolate::Returned;
 use super::lineage::Lineage;
 use super::place::Places;
 use super::recruit::Recruiter;
-use super::bound::Bound;
 use super::sites::Sites;
 use super::spare::Spares;
+use super::stall::{StallPlan, StallWatch};
 use super::start::{Refused, StartPlan};
+use super::trail::Trail;
 use super::worker::WorkerThread;
 use crate::TraceEvent;
 use crate::deque::Stealer;
 use crate::job::{JobFifo, JobHeader, JobRef};
 use crate::latch::OnceLatch;
 use crate::metrics::{Metrics, WorkMeter};
+use crate::report::Deadlock;
 use crate::trace::Recorder;
 use crate::unwind::{self, Payload};
-use drowse_sleep::{Deadlock, Reason, Sleep, Waker};
+use drowse_sleep::{Reason, Sleep, Waker};
 use drowse_sync::atomic::{AtomicPtr, AtomicUsize};
-use drowse_sync::{Arc, CachePadded, Counter, Queue, look, say};
+use drowse_sync::{Arc, CachePadded, Counter, OnceLock, Queue, look, say};
 use std::fmt;
 use std::process;
 use std::ptr;
+use std::time::Duration;
 
 /// One pool: its workers' shared parts, the injector, the sleep protocol, and the user's handlers.
 pub(crate) struct Registry {
@@ -52,6 +57,8 @@ pub(crate) struct Registry {
     recorder: Option<Recorder>,
     pub(super) handlers: Arc<Handlers>,
     pub(crate) recruiter: Arc<Recruiter>,
+    /// Ends when this is dropped.
+    pub(super) stall_watch: OnceLock<StallWatch>,
 }
 
 /// What a registry is made of, beside its workers.
@@ -81,6 +88,8 @@ pub(super) struct ThreadInfo {
     pub(super) seat: AtomicPtr<WorkerThread>,
     /// What it is in the middle of.
     pub(super) lineage: Lineage,
+    /// What is known of it by those who ask why nothing moves.
+    pub(super) trail: CachePadded<Trail>,
 }
 
 type DeadlockHandler = dyn Fn(&Deadlock) + Send + Sync;
@@ -92,6 +101,9 @@ pub(crate) struct Handlers {
     pub(crate) start: Option<Box<dyn Fn(usize) + Send + Sync>>,
     pub(crate) exit: Option<Box<dyn Fn(usize) + Send + Sync>>,
     pub(crate) deadlock: Option<Box<DeadlockHandler>>,
+    /// How long the pool must have stood still; `None`: the default.
+    pub(crate) deadlock_after: Option<Duration>,
+    pub(crate) stall: Option<StallPlan>,
     pub(crate) acquire_thread: Option<Box<dyn Fn() + Send + Sync>>,
     pub(crate) release_thread: Option<Box<dyn Fn() + Send + Sync>>,
 }
@@ -114,11 +126,13 @@ impl Registry {
                 meter: CachePadded::new(WorkMeter::default()),
                 seat: AtomicPtr::new(ptr::null_mut()),
                 lineage: Lineage::new(),
+                trail: CachePadded::new(Trail::default()),
             })
             .collect();
         let places = Places::new(sleep.workers());
-        Arc::new(Self {
-            sleep,
+        let registry = Arc::new_cyclic(|this| Self {
+            sleep: with_alarm(sleep, &handlers, this),
+            stall_watch: OnceLock::new(),
             threads,
             injector: CachePadded::new(Queue::new()),
             overdue: Counter::new(),
@@ -135,7 +149,9 @@ impl Registry {
             recorder,
             handlers,
             recruiter: Arc::new(recruiter),
-        })
+        });
+        registry.watch_for_stalls();
+        registry
     }
 
     /// Builds a pool as planned. On an error, the threads that were started end again.
@@ -233,32 +249,11 @@ impl Registry {
         }
     }
 
-    /// Must be called before a thread outside gives workers anything, and waits for them.
-    ///
-    /// # Panics
-    ///
-    /// In a deadlock handler: its pool is locked, and whoever it would wait for, in any pool, may
-    /// need the lock.
-    pub(crate) fn assert_may_wait() {
-        assert!(
-            !Sleep::in_deadlock_handler(),
-            "a deadlock handler runs while its pool is locked, so it must not wait for a pool: let a thread outside do that"
-        );
-    }
-
     /// Waits, on a thread that does not run jobs meanwhile: it takes up no place.
     pub(crate) fn wait_outside<R>(&self, wait: impl FnOnce() -> R) -> R {
         self.release_thread();
         let _back = TakesUpRoom { registry: self };
         wait()
-    }
-
-    /// Calls the user's handler, as if this thread were not a worker: a worker that waits helps,
-    /// and the pool is locked.
-    pub(crate) fn handle_deadlock(&self, deadlock: &Deadlock) {
-        if let Some(handler) = &self.handlers.deadlock {
-            WorkerThread::as_non_worker(|| self.catch_unwind(|| handler(deadlock)));
-        }
     }
 
     /// A thread becomes the worker of this index, for the first time.

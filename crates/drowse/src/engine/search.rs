@@ -90,6 +90,7 @@ impl WorkerThread {
         let job = self.registry.injector.pop();
         if job.is_some() {
             self.meter().injected.add_mine(1);
+            self.trail().found_outside();
             self.registry.record(TraceEvent::TookInjected);
         }
         job

@@ -198,6 +198,7 @@ fn run_spare(registry: &Arc<Registry>, number: usize, deque: Owner<JobHeader>) {
     let worker = WorkerThread::new(parts, false);
     // SAFETY: it stays in this frame, in its place, until this is dropped.
     let current = unsafe { WorkerThread::make_current(&worker) };
+    worker.trail().begin();
     unwind::or_abort(|| {
         let mut last_place = None;
         while let Some(duty) = registry.next_duty(number) {

@@ -81,9 +81,6 @@ impl StartPlan<'_> {
             // So that there is a crowd to be seen.
             sleep = sleep.with_room(1);
         }
-        if self.handlers.deadlock.is_some() {
-            sleep = sleep.with_deadlock_detection();
-        }
         if self.guests {
             sleep = sleep.with_guests();
         }
@@ -148,6 +145,8 @@ impl Drop for StopUnlessStarted<'_> {
 /// Makes the calling thread a worker, for the rest of its life. The worker is leaked.
 fn adopt_current_thread(parts: ThreadBuilderParts) -> NonNull<WorkerThread> {
     let worker = NonNull::from(Box::leak(Box::new(WorkerThread::new(parts, true))));
+    // SAFETY: it was leaked just now.
+    unsafe { worker.as_ref() }.trail().begin();
     // SAFETY: leaked, so it stays where it is, unless `StopUnlessStarted` drops it, on this thread,
     // which un-sets it first.
     mem::forget(unsafe { WorkerThread::make_current(worker.as_ptr()) });
@@ -162,6 +161,7 @@ pub(crate) fn run_worker(mut parts: ThreadBuilderParts) {
     // SAFETY: it stays in this frame, and this is dropped before it.
     let _current = unsafe { WorkerThread::make_current(&worker) };
     let registry = Arc::clone(worker.registry());
+    worker.trail().begin();
     // ORDERING: relaxed; whoever reads it has acquired that the worker sleeps.
     registry.threads[worker.index()].seat.store(ptr::from_ref(&worker).cast_mut(), Ordering::Relaxed);
     // Jobs and handlers are caught one by one. A panic that got here would leave the pool without a
@@ -182,6 +182,6 @@ fn live(worker: &WorkerThread, registry: &Registry) {
     worker.run_local_jobs();
     // Nobody else may come to sleep for long.
     Slabs::give_memory_back();
-    registry.sleep.mark_gone(index, &|deadlock| registry.handle_deadlock(deadlock));
+    registry.sleep.mark_gone(index);
     registry.release_thread();
 }

@@ -190,6 +190,7 @@ impl WorkerThread {
     /// It has stolen a job there, which it runs next.
     pub(super) fn stole(&self, victim: usize) {
         self.count_deque_job();
+        self.trail().stole_from(victim);
         // The victim will soon look for jobs itself, and what we push next is the largest part of
         // what we took.
         self.deque.share_next();

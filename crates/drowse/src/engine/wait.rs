@@ -5,7 +5,7 @@ use super::trail::WaitFor;
 use super::worker::WorkerThread;
 use crate::job::Slabs;
 use crate::unwind;
-use drowse_sleep::{Deadlock, Host, LatchWord};
+use drowse_sleep::{Host, LatchWord};
 use drowse_sync::{heavy_fences_executed, look};
 use std::time::Duration;
 
@@ -30,6 +30,7 @@ impl WorkerThread {
         unwind::or_abort(|| {
             let is_main_loop = what == WaitFor::Home;
             self.waits.set(self.waits.get() + 1);
+            let before = self.trail().begin_wait(what);
             if !is_main_loop && self.is_isolated() {
                 self.wait_isolated(latch, what, since);
             } else if !is_main_loop && self.is_deep() {
@@ -47,12 +48,14 @@ impl WorkerThread {
                 }
             }
             self.waits.set(self.waits.get() - 1);
+            self.trail().end_wait(before);
             self.settle();
         });
     }
 
     /// Searches until there is one job, and runs it, or until the latch is set.
     pub(super) fn look_elsewhere(&self, latch: &LatchWord, is_main_loop: bool) {
+        self.trail().begin_search();
         let sleep = &self.registry.sleep;
         let mut idle = sleep.start_looking(self.index());
         if !is_main_loop {
@@ -145,9 +148,5 @@ impl Host for WorkerThread {
 
     fn after_sleep(&self) {
         self.registry.acquire_thread();
-    }
-
-    fn deadlock(&self, deadlock: &Deadlock) {
-        self.registry.handle_deadlock(deadlock);
     }
 }

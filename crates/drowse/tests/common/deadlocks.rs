@@ -3,10 +3,21 @@
 use drowse::{Blocked, Deadlock, ThreadPool, ThreadPoolBuilder, mark_blocked, mark_unblocked};
 use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::Duration;
+
+/// How long a pool of these tests must stand still. As short as can be where each worker is really
+/// stuck, or does not block; longer than the system leaves a thread without a processor, elsewhere.
+pub(crate) const SOON: Duration = Duration::from_millis(1);
+
+/// A pool, and where its alarms are heard, soon.
+#[track_caller]
+pub(crate) fn with_alarm(builder: ThreadPoolBuilder) -> (ThreadPool, Receiver<Deadlock>) {
+    listen(builder.deadlock_after(SOON))
+}
 
 /// A pool, and where its alarms are heard.
 #[track_caller]
-pub(crate) fn with_alarm(builder: ThreadPoolBuilder) -> (ThreadPool, Receiver<Deadlock>) {
+pub(crate) fn listen(builder: ThreadPoolBuilder) -> (ThreadPool, Receiver<Deadlock>) {
     let (sender, alarms) = mpsc::channel();
     let sender = Mutex::new(sender);
     let alarm = move |deadlock: &Deadlock| {
@@ -14,17 +25,6 @@ pub(crate) fn with_alarm(builder: ThreadPoolBuilder) -> (ThreadPool, Receiver<De
         let _ = sender.lock().expect("nobody panics with it").send(deadlock.clone());
     };
     (builder.deadlock_handler(alarm).build().expect("a pool"), alarms)
-}
-
-/// Has a worker do something, and lets it begin when this thread has woken everyone it wakes for
-/// the job. Until then there may be a moment in which nobody is active who will be.
-pub(crate) fn spawn_calmly(pool: &ThreadPool, job: impl FnOnce() + Send + 'static) {
-    let (go, gone) = mpsc::channel::<()>();
-    pool.spawn(move || {
-        gone.recv().expect("it is sent below");
-        job();
-    });
-    go.send(()).expect("the job waits for it");
 }
 
 /// The workers that are blocked, and the lines they are blocked at.

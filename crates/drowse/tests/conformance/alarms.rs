@@ -1,7 +1,7 @@
 //! Deadlocks: reported when there is one, and only then. More about them is in the tests of that
 //! name.
 
-use crate::common::deadlocks::{block, one_rescues_the_other, rescue, spawn_calmly, with_alarm};
+use crate::common::deadlocks::{block, one_rescues_the_other, rescue, with_alarm};
 use crate::common::{assert_works, until_all_sleep};
 use crate::subject::{Subject, WIDTHS, rounds};
 use std::sync::mpsc;
@@ -13,7 +13,7 @@ pub(crate) fn a_deadlock_is_reported(subject: Subject) {
         let (pool, alarms) = with_alarm(subject.builder(width));
         for _ in 0..rounds(width, 60) {
             let (stuck, all_stuck) = mpsc::channel();
-            spawn_calmly(&pool, move || {
+            pool.spawn(move || {
                 for _ in 0..width {
                     let stuck = stuck.clone();
                     drowse::spawn(move || assert_eq!(block(&stuck), 42));
@@ -35,7 +35,7 @@ pub(crate) fn a_deadlock_is_reported_when_the_last_one_sleeps(subject: Subject) 
         let (pool, alarms) = with_alarm(subject.builder(width));
         for _ in 0..rounds(width, 100) {
             let (stuck, all_stuck) = mpsc::channel();
-            spawn_calmly(&pool, move || assert_eq!(block(&stuck), 42));
+            pool.spawn(move || assert_eq!(block(&stuck), 42));
             let alarm = alarms.recv().unwrap();
             assert_eq!((alarm.num_threads, alarm.blocked.len()), (width, 1), "{alarm}");
             rescue(all_stuck.recv());

@@ -1,9 +1,7 @@
 //! The deadlock handler: it is called when no worker can go on, it is told who is blocked and
 //! where, and it is not called otherwise.
 
-use crate::common::deadlocks::{
-    Stuck, block, blocked, one_rescues_the_other, rescue, spawn_calmly, with_alarm,
-};
+use crate::common::deadlocks::{Stuck, block, blocked, one_rescues_the_other, rescue, with_alarm};
 use crate::common::{assert_works, fib, until_all_sleep, watchdog};
 use drowse::{Blocked, Deadlock, SleepProtocol, ThreadPool, ThreadPoolBuilder, mark_blocked, mark_unblocked};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -98,7 +96,7 @@ fn the_handler_is_told_who_and_where() {
             let (sender, indices) = mpsc::channel();
             let other_sender = sender.clone();
             let index = || drowse::current_thread_index().unwrap();
-            spawn_calmly(&pool, move || {
+            pool.spawn(move || {
                 let both = Arc::new(Barrier::new(2));
                 let one = || {
                     sender.send((index(), line!() + 1)).unwrap();
@@ -124,7 +122,8 @@ fn the_handler_is_told_who_and_where() {
             expected.sort_unstable();
             let (workers, lines) = blocked(&alarm);
             assert_eq!(workers.into_iter().zip(lines).collect::<Vec<_>>(), expected, "{alarm}");
-            let said = alarm.to_string();
+            let report = alarm.to_string();
+            let said = report.lines().next().unwrap();
             assert!(said.starts_with("no worker of 3 can go on: ") && said.ends_with(", one sleeps"));
             for (worker, line) in expected {
                 assert!(said.contains(&format!("{worker} is blocked at {}:{line}:", file!())), "{said}");
@@ -202,12 +201,12 @@ fn each_pool_has_its_own_count() {
             let ((a, a_alarms), (b, b_alarms)) = (pool(protocol, 1), pool(protocol, 2));
             let (stuck, all_stuck) = mpsc::channel();
             let (stuck_a, stuck_b) = (stuck.clone(), stuck);
-            spawn_calmly(&a, move || assert_eq!(block(&stuck_a), 42));
+            a.spawn(move || assert_eq!(block(&stuck_a), 42));
             assert_eq!(a_alarms.recv().unwrap().num_threads, 1);
             assert!(b_alarms.try_recv().is_err());
             // The other pool works, and has a deadlock of its own.
             assert_works(&b);
-            spawn_calmly(&b, move || assert_eq!(block(&stuck_b), 42));
+            b.spawn(move || assert_eq!(block(&stuck_b), 42));
             assert_eq!(b_alarms.recv().unwrap().num_threads, 2);
             rescue(all_stuck.iter().take(2));
             assert_works(&a);

@@ -1,4 +1,4 @@
-//! Deadlocks: when they are noticed, who is told, and what the handler may do.
+//! Deadlocks: when they are noticed, who is told what, and what the handler may do. And stalls.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -6,3 +6,7 @@ mod common;
 mod alarms;
 mod handler;
 mod marks;
+mod obvious;
+mod report;
+mod stalls;
+mod threads;

@@ -113,7 +113,12 @@ fn a_bad_deadlock_handler_aborts() {
     assert_aborts_unheard(this_test!(), || {
         let builder = ThreadPoolBuilder::new().num_threads(1);
         let pool = builder.deadlock_handler(|_| panic!("a bad handler")).build().unwrap();
-        let _ = catch_unwind(AssertUnwindSafe(|| pool.install(|| drop(drowse::mark_blocked()))));
+        let (keep, wait) = mpsc::channel::<()>();
+        pool.install(move || {
+            let _blocked = drowse::mark_blocked();
+            let _ = wait.recv();
+        });
+        drop(keep);
     });
 }
 

@@ -1,6 +1,7 @@
 //! What is chosen for a pool before it is built.
 
 mod blocking;
+mod alarms;
 mod registry;
 mod sleep;
 mod threads;

@@ -1,6 +1,7 @@
 //! How a pool is built as it was chosen.
 
 use super::ThreadPoolBuilder;
+use crate::api::alarm_env::with_default_alarms;
 use crate::api::env::{
     default_guests, default_num_threads, default_sleep_protocol, default_steering, default_waiting, log_start,
 };
@@ -115,7 +116,7 @@ impl<S: ThreadSpawn> Attempt<S> {
             protocol: builder.sleep_protocol.unwrap_or_else(default_sleep_protocol),
             guests: builder.guests.unwrap_or_else(default_guests),
             waiting: builder.waiting.unwrap_or_else(default_waiting),
-            handlers: Arc::new(mem::take(&mut builder.handlers)),
+            handlers: Arc::new(with_default_alarms(mem::take(&mut builder.handlers))),
             builder,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::ThreadPoolBuilder;
 use crate::Trace;
-use drowse_sleep::{Deadlock, Policy, SleepProtocol, Steering};
+use drowse_sleep::{Policy, SleepProtocol, Steering};
 
 impl<S> ThreadPoolBuilder<S> {
     /// Sets how idle workers fall asleep and are woken. The default is what the environment
@@ -66,69 +66,6 @@ impl<S> ThreadPoolBuilder<S> {
     /// ```
     pub fn trace(mut self, trace: &Trace) -> Self {
         self.trace = Some(trace.clone());
-        self
-    }
-
-    /// Sets what is called in a deadlock: no worker of the pool is active (runs a job, or searches
-    /// for one), and at least one is [marked as blocked](crate::mark_blocked). The others sleep,
-    /// waiting for work that nobody is left to post.
-    ///
-    /// A pool that is idle, or has just been built, is not deadlocked: none of its workers is
-    /// blocked. A pool without a handler does not count, and pays nothing.
-    ///
-    /// The handler runs on the worker that was the last active one, before it sleeps or blocks,
-    /// **with the pool's count of workers locked**. So what it is told holds until it returns:
-    /// nobody can be woken or unblocked meanwhile. It is called each time the pool stops: again, if
-    /// somebody was woken in between and fell asleep again.
-    ///
-    /// So it must not mark workers, and must not wait for any pool (`install`, `join`, `scope`,
-    /// `broadcast`): whoever it waits for may need the lock. It must not give work to another pool
-    /// that has a deadlock handler, either, as that one might be about to do the same in the other
-    /// direction. If it does, it panics instead of waiting for itself. It may
-    /// [`spawn`](crate::ThreadPool::spawn) into its own pool, and it may tell a thread outside the
-    /// pool, which can then break the deadlock. The thread does not count as a worker meanwhile. A
-    /// panic of the handler goes to the [panic handler](Self::panic_handler), to which the same
-    /// rules apply.
-    ///
-    /// **An alarm is a question, not a proof.** Marks that are dropped by the blocked worker
-    /// itself, marks around the locks of std, and help that comes from outside raise false alarms
-    /// even in correct programs, and workers that block without a mark keep true ones from coming:
-    /// see [what marks can and cannot do](crate::mark_blocked#what-marks-can-and-cannot-do). Let
-    /// the handler note what it is told, and let a thread outside check again after a while; do not
-    /// abort on the first alarm.
-    ///
-    /// Only the workers of this pool are counted. A thread outside, or a worker of another pool,
-    /// that is about to give this pool work or to unblock somebody does not prevent the alarm. A
-    /// thread that was [taken over](Self::use_current_thread) counts as active whenever it does not
-    /// sleep in drowse.
-    ///
-    /// ```
-    /// use std::sync::mpsc::channel;
-    ///
-    /// let (alarm, alarms) = channel();
-    /// let pool = drowse::ThreadPoolBuilder::new()
-    ///     .num_threads(1)
-    ///     .deadlock_handler(move |deadlock| alarm.send(deadlock.to_string()).unwrap())
-    ///     .build()
-    ///     .unwrap();
-    ///
-    /// let ((marks, marked), (answer, question)) = (channel(), channel());
-    /// pool.spawn(move || {
-    ///     marks.send(drowse::mark_blocked()).unwrap();
-    ///     assert_eq!(question.recv(), Ok(42)); // nobody in the pool can answer
-    /// });
-    /// let report = alarms.recv().unwrap();
-    /// assert!(report.starts_with("no worker of 1 can go on: 0 is blocked at "));
-    ///
-    /// // To the rescue, from outside: first unmark, then unblock.
-    /// drowse::mark_unblocked(marked.recv().unwrap());
-    /// answer.send(42).unwrap();
-    /// ```
-    pub fn deadlock_handler<H>(mut self, handler: H) -> Self
-    where
-        H: Fn(&Deadlock) + Send + Sync + 'static,
-    {
-        self.handlers.deadlock = Some(Box::new(handler));
         self
     }
 

@@ -1,0 +1,160 @@
+//! What the system tells of a thread of this process.
+//!
+//! On Linux alone, and where `/proc` can be read. Elsewhere, and under the model checkers, nothing
+//! is known.
+
+use crate::ThreadId;
+
+/// How a thread has moved so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Motion {
+    /// It waits for an event, such as a lock. It does not run, could not, nor waits for a disk:
+    /// all of that ends by itself.
+    pub waits: bool,
+    /// How often it has left a processor, to wait or because it had to. One that waits does not.
+    pub switches: u64,
+}
+
+/// What a thread is at, for people to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Task {
+    /// Its name, as far as the system keeps it.
+    pub name: String,
+    /// Its state, in the system's words: `S (sleeping)`.
+    pub state: String,
+    /// The function of the system that it waits in, if that is told.
+    pub wait_channel: Option<String>,
+    /// The system call that it is in, by name or number, if that is told.
+    pub system_call: Option<String>,
+}
+
+impl ThreadId {
+    /// How that thread of this process has moved so far; `None` if the system does not tell.
+    ///
+    /// ```
+    /// if let Some(motion) = drowse_sync::ThreadId::current().motion() {
+    ///     assert!(!motion.waits);
+    /// }
+    /// ```
+    pub fn motion(self) -> Option<Motion> {
+        motion_from(&read(self, "status")?)
+    }
+
+    /// What that thread of this process is at; `None` if the system does not tell.
+    ///
+    /// ```
+    /// if let Some(task) = drowse_sync::ThreadId::current().task() {
+    ///     assert!(task.state.starts_with('R'));
+    /// }
+    /// ```
+    pub fn task(self) -> Option<Task> {
+        let status = read(self, "status")?;
+        Some(Task {
+            name: field(&status, "Name")?.to_owned(),
+            state: field(&status, "State")?.to_owned(),
+            // Zero where it runs, or where we may not know.
+            wait_channel: read(self, "wchan").filter(|channel| !matches!(channel.trim(), "" | "0")),
+            system_call: read(self, "syscall").as_deref().and_then(call_from),
+        })
+    }
+}
+
+/// What a file of `/proc` says of the thread.
+#[cfg(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle))))]
+fn read(thread: ThreadId, file: &str) -> Option<String> {
+    std::fs::read_to_string(format!("/proc/self/task/{}/{file}", thread.to_bits())).ok()
+}
+
+#[cfg(not(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle)))))]
+fn read(_thread: ThreadId, _file: &str) -> Option<String> {
+    None
+}
+
+fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
+    status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
+}
+
+fn motion_from(status: &str) -> Option<Motion> {
+    let count = |name| field(status, name)?.parse::<u64>().ok();
+    Some(Motion {
+        waits: field(status, "State")?.starts_with('S'),
+        switches: count("voluntary_ctxt_switches")?.wrapping_add(count("nonvoluntary_ctxt_switches")?),
+    })
+}
+
+/// The call that a line of `syscall` tells of: its number comes first.
+fn call_from(line: &str) -> Option<String> {
+    let number = line.split_ascii_whitespace().next()?.parse().ok()?;
+    Some(name_of(number).map_or_else(|| format!("system call {number}"), str::to_owned))
+}
+
+/// Those that threads wait in most.
+#[cfg(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle))))]
+fn name_of(number: u32) -> Option<&'static str> {
+    const NAMES: [(libc::c_long, &str); 14] = [
+        (libc::SYS_futex, "futex"),
+        (libc::SYS_read, "read"),
+        (libc::SYS_write, "write"),
+        (libc::SYS_readv, "readv"),
+        (libc::SYS_recvfrom, "recvfrom"),
+        (libc::SYS_recvmsg, "recvmsg"),
+        (libc::SYS_accept4, "accept4"),
+        (libc::SYS_connect, "connect"),
+        (libc::SYS_ppoll, "ppoll"),
+        (libc::SYS_epoll_pwait, "epoll_pwait"),
+        (libc::SYS_nanosleep, "nanosleep"),
+        (libc::SYS_clock_nanosleep, "clock_nanosleep"),
+        (libc::SYS_wait4, "wait4"),
+        (libc::SYS_fsync, "fsync"),
+    ];
+    NAMES.iter().find(|(known, _)| u32::try_from(*known) == Ok(number)).map(|(_, name)| *name)
+}
+
+#[cfg(not(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle)))))]
+fn name_of(_number: u32) -> Option<&'static str> {
+    None
+}
+
+#[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]
+mod tests {
+    use super::*;
+
+    const STATUS: &str = "Name:\tdozer: 1\nState:\tS (sleeping)\nTgid:\t7\n\
+                          voluntary_ctxt_switches:\t40\nnonvoluntary_ctxt_switches:\t2\n";
+
+    #[test]
+    fn a_status_tells_state_and_switches() {
+        assert_eq!(motion_from(STATUS), Some(Motion { waits: true, switches: 42 }));
+        assert_eq!(field(STATUS, "Name"), Some("dozer: 1"));
+        for busy in ["R (running)", "D (disk sleep)"] {
+            assert!(!motion_from(&STATUS.replace("S (sleeping)", busy)).unwrap().waits, "{busy}");
+        }
+        assert_eq!(motion_from("State:\tS\n"), None, "no counts, no motion");
+    }
+
+    #[test]
+    fn a_call_has_a_number_at_least() {
+        assert_eq!(call_from("running\n"), None);
+        assert_eq!(call_from("-1 0x7ffc 0x7f00\n"), None);
+        assert_eq!(call_from("99999 0x1 0x2\n").as_deref(), Some("system call 99999"));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_thread_that_waits_stands_still() {
+        let (sender, ids) = std::sync::mpsc::channel();
+        let (hold, held) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            sender.send(ThreadId::current()).unwrap();
+            let _ = held.recv();
+        });
+        let id = ids.recv().unwrap();
+        while !id.motion().unwrap().waits {
+            std::hint::spin_loop();
+        }
+        assert!(id.task().unwrap().state.starts_with('S'));
+        drop(hold);
+        thread.join().unwrap();
+        assert_eq!(call_from(&format!("{} 0x1", libc::SYS_futex)).as_deref(), Some("futex"));
+    }
+}

@@ -1,0 +1,69 @@
+//! That no worker can go on.
+
+use super::WorkerReport;
+use std::fmt;
+use std::panic::Location;
+
+/// A pool in which nothing moves: no worker is active, and some are blocked in the user's code.
+/// What a [deadlock handler](crate::ThreadPoolBuilder::deadlock_handler) is told.
+///
+/// The others, if any, sleep, or have ended with the pool. `Display` says it in one line, and adds
+/// one for each worker that does not merely wait for work:
+///
+/// ```text
+/// no worker of 3 can go on: 0 is blocked on the cache at a.rs:12:9, 2 sleep
+///   worker 0 (dozer-0): blocked on the cache at a.rs:12:9, in a job from outside
+///   worker 2 (dozer-2): asleep, waits for the other half of a join, in a job stolen from 0
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Deadlock {
+    /// How many workers the pool has.
+    pub num_threads: usize,
+    /// Those that are blocked.
+    pub blocked: Vec<BlockedWorker>,
+    /// How many sleep.
+    pub asleep: usize,
+    /// All of them.
+    pub workers: Vec<WorkerReport>,
+}
+
+/// A worker that said that it blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BlockedWorker {
+    /// Which one.
+    pub index: usize,
+    /// What it blocks on, if it [said so](crate::mark_blocked_on).
+    pub what: Option<&'static str>,
+    /// Where it said so.
+    pub at: &'static Location<'static>,
+}
+
+impl fmt::Display for BlockedWorker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.what {
+            Some(what) => write!(f, "blocked on {what} at {}", self.at),
+            None => write!(f, "blocked at {}", self.at),
+        }
+    }
+}
+
+impl fmt::Display for Deadlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no worker of {} can go on:", self.num_threads)?;
+        for (position, worker) in self.blocked.iter().enumerate() {
+            let comma = if position > 0 { "," } else { "" };
+            write!(f, "{comma} {} is {worker}", worker.index)?;
+        }
+        match self.asleep {
+            0 => (),
+            1 => write!(f, ", one sleeps")?,
+            others => write!(f, ", {others} sleep")?,
+        }
+        for worker in self.workers.iter().filter(|worker| !worker.is_of_no_interest()) {
+            write!(f, "\n  {worker}")?;
+        }
+        Ok(())
+    }
+}

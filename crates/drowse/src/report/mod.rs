@@ -1,0 +1,9 @@
+//! What people are told when nothing moves.
+
+mod deadlock;
+mod stall;
+mod worker;
+
+pub use deadlock::{BlockedWorker, Deadlock};
+pub use stall::{Stall, StalledWorker};
+pub use worker::{JobFrom, JobReport, WorkerReport, WorkerState};
