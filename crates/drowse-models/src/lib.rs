@@ -25,6 +25,7 @@
 //! | `loom_last_look` | a worker whose last look found something leaves its slot |
 //! | `loom_stock` | a scope ends when all its jobs have ended, though workers hold counts of it |
 //! | `loom_slab` | memory for jobs is freed when all who use it are done, and not before |
+//! | `loom_replaceable` | what many use is taken away when nobody uses it |
 //! | `loom_engine` | the real engine wakes a worker, brings results and panics, and ends |
 //!
 //! The models of sleep are made for each protocol: [`for_each_protocol`]. They also show that

@@ -7,7 +7,7 @@ use crate::room::Room;
 use crate::slots::Slots;
 use crate::word::Word;
 use crate::{Deadlock, MAX_WORKERS, Observer, Policy, Protocol, Rules, SleepProtocol};
-use drowse_sync::{Arc, CachePadded, Counter, Stopwatch, faulty};
+use drowse_sync::{Arc, CachePadded, Counter, Process, Stopwatch, faulty};
 use std::panic::Location;
 
 /// The sleep of the workers of one pool.
@@ -42,6 +42,8 @@ pub struct Sleep {
     /// When the work began for which wakes are owed, in nanoseconds by the clock.
     pub(crate) owed_since: Counter,
     observer: Option<Arc<dyn Observer>>,
+    /// Whose threads the workers are.
+    process: Process,
     pub(crate) clock: Stopwatch,
 }
 
@@ -79,6 +81,7 @@ impl Sleep {
             guests_when_closed: Counter::new(),
             owed_since: Counter::new(),
             observer: None,
+            process: Process::this(),
             clock: Stopwatch::start(),
         }
     }
@@ -139,6 +142,17 @@ impl Sleep {
         self.slots.count()
     }
 
+    /// Whether this is a forked child, and the workers are in its parent, but for the one that
+    /// forked, if it was one: nobody is here to be woken, and locks may be locked for ever.
+    pub fn is_left_behind(&self) -> bool {
+        !self.process.is_this()
+    }
+
+    /// The detector, unless nobody is here whom it could count.
+    fn detector(&self) -> Option<&Detector> {
+        self.detector.as_ref().filter(|_| !self.is_left_behind())
+    }
+
     /// How many workers are asleep at this moment.
     pub fn sleeping(&self) -> usize {
         self.slots.parked()
@@ -184,7 +198,7 @@ impl Sleep {
         at: &'static Location<'static>,
         on_deadlock: &dyn Fn(&Deadlock),
     ) {
-        if let Some(detector) = &self.detector {
+        if let Some(detector) = self.detector() {
             detector.mark_blocked(worker, at, on_deadlock);
         }
     }
@@ -196,7 +210,7 @@ impl Sleep {
     ///
     /// In this pool's deadlock handler, when the mark is gone; and if there is no such mark.
     pub fn mark_unblocked(&self, worker: usize, at: &'static Location<'static>) {
-        if let Some(detector) = &self.detector {
+        if let Some(detector) = self.detector() {
             detector.mark_unblocked(worker, at);
         }
     }

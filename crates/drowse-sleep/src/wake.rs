@@ -125,6 +125,9 @@ impl Sleep {
     /// decision, the claims and the census are one step: nobody finds the pool dead in between, and
     /// the first one may run and block before the others are unparked.
     fn wake(&self, reason: Reason, waker: Waker, decide: impl Fn() -> Wake) {
+        if self.is_left_behind() {
+            return;
+        }
         let decide = || self.or_place_sentry(decide());
         let hold = waker == Waker::GoesOn && self.placement.is_on();
         let grip = if hold { Grip::Hold } else { Grip::LetGo };

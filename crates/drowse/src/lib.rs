@@ -44,7 +44,7 @@
 //! Code that runs in no pool uses the global one, which starts when it is first needed. It has as
 //! many threads as the environment variable `DROWSE_NUM_THREADS` says, else as many as the process
 //! may run at once (CPU affinity and cgroup quotas count). [`ThreadPoolBuilder::build_global`]
-//! configures it.
+//! configures it, and [`shutdown_global`] ends it.
 //!
 //! Where threads cannot be started at all, there is no global pool: each thread that would use it
 //! runs its work itself, and a line on standard error says so.
@@ -78,8 +78,8 @@ pub use api::{
     Blocked, BroadcastContext, BusyThread, FnContext, JoinHandle, Scope, ScopeFifo, StillBusy, ThreadBuilder,
     ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder, Yield, broadcast, current_num_threads,
     current_thread_has_pending_tasks, current_thread_index, in_place_scope, in_place_scope_fifo, join,
-    join_context, mark_blocked, mark_unblocked, max_num_threads, metrics, scope, scope_fifo, spawn,
-    spawn_all, spawn_broadcast, spawn_fifo, spawn_handle, yield_local, yield_now,
+    join_context, mark_blocked, mark_unblocked, max_num_threads, metrics, scope, scope_fifo, shutdown_global,
+    spawn, spawn_all, spawn_broadcast, spawn_fifo, spawn_handle, yield_local, yield_now,
 };
 
 /// The version of drowse that this program runs on.

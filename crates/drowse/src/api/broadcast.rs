@@ -113,6 +113,7 @@ where
     R: Send,
 {
     Registry::assert_may_wait();
+    registry.assert_here();
     WorkerThread::with_current(|worker| wait_for_broadcast(op, registry, worker))
 }
 

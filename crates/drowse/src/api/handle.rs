@@ -79,6 +79,9 @@ impl<T> JoinHandle<T> {
     /// ```
     pub fn join(self) -> thread::Result<T> {
         Registry::assert_may_wait();
+        if !self.is_finished() {
+            self.registry.assert_here();
+        }
         WorkerThread::with_current(|worker| {
             let latch = CountLatch::new(1, worker);
             if self.packet.is_awaited_by(&latch) {

@@ -24,6 +24,7 @@ pub use context::{
 };
 pub use deadlock::{Blocked, mark_blocked, mark_unblocked};
 pub use error::ThreadPoolBuildError;
+pub use global::shutdown_global;
 pub use handle::{JoinHandle, spawn_handle};
 pub use join::{join, join_context};
 pub use pool::ThreadPool;

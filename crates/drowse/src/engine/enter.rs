@@ -41,7 +41,10 @@ impl Registry {
         WorkerThread::with_current(|worker| match worker {
             None => self.in_worker_from_outside(op),
             Some(worker) if worker.registry().id() == self.id() => op(worker, false),
-            Some(worker) => elsewhere(self, worker, op),
+            Some(worker) => {
+                self.assert_here();
+                elsewhere(self, worker, op)
+            }
         })
     }
 
@@ -54,6 +57,7 @@ impl Registry {
         R: Send,
     {
         Self::assert_may_wait();
+        self.assert_here();
         if let Some(guest) = self.sit_down() {
             let site = self.sites.of(on_this_worker::<R, OP> as fn(OP, bool) -> R as usize);
             return guest.work(site, |worker| op(worker, false));

@@ -97,6 +97,9 @@ impl Drop for Guest<'_> {
         // SAFETY: what this thread was when it sat down, it is again.
         let seat = unsafe { WorkerThread::replace_current(self.before) };
         debug_assert!(ptr::eq(seat, self.seat.as_ptr()), "a guest leaves the seat that it took");
+        if self.registry.is_left_behind() {
+            return; // The worker is in the parent, and so is the guest.
+        }
         // As soon as the seat is given back, the worker may wake up and end, and is gone.
         let rests_after = worker.rests_after();
         let left = Left { registry: self.registry, index: worker.index(), rests_after };

@@ -74,6 +74,7 @@ impl Registry {
     ///
     /// As for [`inject_or_push`](Self::inject_or_push), for each of them.
     unsafe fn inject_all(&self, jobs: impl ExactSizeIterator<Item = JobRef>) {
+        self.assert_here();
         let (count, queue_was_empty) = (jobs.len(), self.injector.is_empty());
         jobs.for_each(|job| self.injector.push(job));
         // WAKE: the workers may all sleep. By the post's fence and that of a worker that falls
@@ -89,6 +90,7 @@ impl Registry {
     /// worker.
     pub(crate) unsafe fn inject_broadcast(&self, jobs: impl ExactSizeIterator<Item = JobRef>) {
         assert_eq!(jobs.len(), self.num_threads(), "a broadcast is one job a worker");
+        self.assert_here();
         for (thread, job) in self.threads.iter().zip(jobs) {
             thread.broadcasts.push(job);
         }

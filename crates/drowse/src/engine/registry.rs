@@ -194,6 +194,24 @@ impl Registry {
         }
     }
 
+    /// Whether this is a forked child, and the workers are in its parent.
+    pub(crate) fn is_left_behind(&self) -> bool {
+        self.sleep.is_left_behind()
+    }
+
+    /// Must be called before a thread outside gives workers anything.
+    ///
+    /// # Panics
+    ///
+    /// In a forked child, if the pool was made before.
+    pub(crate) fn assert_here(&self) {
+        assert!(
+            !self.is_left_behind(),
+            "this thread pool was made before fork(), and its threads are not in this process: make a new one here, or use \
+             the global one, which starts anew"
+        );
+    }
+
     /// Must be called before a thread outside gives workers anything, and waits for them.
     ///
     /// # Panics
@@ -209,6 +227,7 @@ impl Registry {
 
     /// Waits, on a thread that is not a worker: its place is free meanwhile.
     pub(crate) fn wait_outside(&self, wait: impl FnOnce()) {
+        self.assert_here();
         self.release_thread();
         wait();
         self.acquire_thread();

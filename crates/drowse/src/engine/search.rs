@@ -23,7 +23,7 @@ impl WorkerThread {
         match word {
             // SAFETY: what is in the deque was put there by `push`, and has left it now.
             Some(word) => Some(unsafe { JobRef::from_word(word) }),
-            None => own.broadcasts.pop(),
+            None => self.take_letter(),
         }
     }
 
@@ -40,13 +40,23 @@ impl WorkerThread {
 
     /// One kind before the other, and in the other order the next time.
     fn take_letter_or_injected_job(&self) -> Option<JobRef> {
-        let letter = || self.registry.threads[self.index()].broadcasts.pop();
+        let letter = || self.take_letter();
         let letter_first = !self.letter_was_first.replace(!self.letter_was_first.get());
         if letter_first {
             letter().or_else(|| self.take_injected_job())
         } else {
             self.take_injected_job().or_else(letter)
         }
+    }
+
+    /// A job that a broadcast has left here.
+    ///
+    /// In a forked child nobody leaves any, and whoever was about to would be waited for.
+    fn take_letter(&self) -> Option<JobRef> {
+        if self.registry.is_left_behind() {
+            return None;
+        }
+        self.registry.threads[self.index()].broadcasts.pop()
     }
 
     pub(super) fn count_deque_job(&self) {
@@ -58,7 +68,7 @@ impl WorkerThread {
     /// to be told each time that it begins to search, and that it stops.
     pub(super) fn take_next_job(&self, is_main_loop: bool) -> Option<JobRef> {
         let streak = self.streak_elsewhere.get();
-        if streak >= STREAK_ELSEWHERE {
+        if streak >= STREAK_ELSEWHERE || self.registry.is_left_behind() {
             return None;
         }
         self.streak_elsewhere.set(streak + 1);
@@ -67,6 +77,9 @@ impl WorkerThread {
     }
 
     pub(super) fn take_injected_job(&self) -> Option<JobRef> {
+        if self.registry.is_left_behind() {
+            return None; // As for letters. And what is there the parent runs.
+        }
         let job = self.registry.injector.pop();
         if job.is_some() {
             self.meter().injected.add_mine(1);

@@ -15,7 +15,10 @@ impl Registry {
     pub(crate) fn retain(&self) {
         self.with_worker(|worker| match worker {
             Some(worker) => worker.take_reason(),
-            None => self.add(1),
+            None => {
+                self.assert_here();
+                self.add(1);
+            }
         });
     }
 

@@ -5,7 +5,8 @@ use crate::TraceEvent;
 use crate::job::{JobRef, Slabs};
 use crate::unwind;
 use drowse_sleep::{Deadlock, Host, LatchWord};
-use drowse_sync::{heavy_fences_executed, look};
+use drowse_sync::{heavy_fences_executed, look, say};
+use std::process;
 use std::ptr;
 use std::time::Duration;
 
@@ -47,6 +48,9 @@ impl WorkerThread {
     /// Searches until there is one job, and runs it, or until the latch is set.
     fn look_elsewhere(&self, latch: &LatchWord, is_main_loop: bool) {
         let sleep = &self.registry.sleep;
+        if sleep.is_left_behind() {
+            wait_for_nobody();
+        }
         let mut idle = sleep.start_looking(self.index());
         if !is_main_loop {
             idle = idle.in_a_job();
@@ -118,6 +122,17 @@ impl WorkerThread {
         self.settle();
         true
     }
+}
+
+/// A worker that is in a forked child has come to a point where only others could help, and they
+/// are in the parent.
+#[cold]
+fn wait_for_nobody() -> ! {
+    say(format_args!(
+        "drowse: a job has called fork(), and what its child would wait for now is done by threads that are not in the \
+         child; aborting it (let the child call exec or _exit inside of the job, or fork outside of thread pools)"
+    ));
+    process::abort();
 }
 
 /// What the sleep protocol asks and tells a worker that falls asleep.

@@ -27,6 +27,9 @@ impl<'scope> ScopeBase<'scope> {
     /// is not a worker).
     pub(super) fn new(owner: Option<&WorkerThread>, registry: Arc<Registry>) -> Self {
         Registry::assert_may_wait();
+        if owner.is_none() {
+            registry.assert_here();
+        }
         Self {
             registry,
             panic: AtomicPtr::new(ptr::null_mut()),
