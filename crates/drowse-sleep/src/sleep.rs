@@ -1,5 +1,6 @@
 //! The sleep of one pool: what it consists of, and what can be asked of it.
 
+use crate::absent::Absence;
 use crate::deadlock::{self, Detector};
 use crate::meter::{Meter, SleepMetrics};
 use crate::placement::{Placement, Steering};
@@ -42,6 +43,7 @@ pub struct Sleep {
     /// When the work began for which wakes are owed, in nanoseconds by the clock.
     pub(crate) owed_since: Counter,
     observer: Option<Arc<dyn Observer>>,
+    pub(crate) absence: Option<Absence>,
     /// Whose threads the workers are.
     process: Process,
     pub(crate) clock: Stopwatch,
@@ -81,6 +83,7 @@ impl Sleep {
             guests_when_closed: Counter::new(),
             owed_since: Counter::new(),
             observer: None,
+            absence: None,
             process: Process::this(),
             clock: Stopwatch::start(),
         }

@@ -191,9 +191,17 @@ impl Sleep {
             Wake::Only(worker) => (worker..worker + 1, 1),
             Wake::All => (0..self.workers(), usize::MAX),
         };
-        for worker in candidates {
+        // Whoever can choose takes those first that have a thread.
+        let can_choose = matches!(wake, Wake::Any(_));
+        let passes = if can_choose { self.passes() } else { 1 };
+        for (pass, worker) in
+            (0..passes).flat_map(|pass| candidates.clone().map(move |worker| (pass, worker)))
+        {
             if wanted == 0 {
                 break;
+            }
+            if can_choose && self.passes_by(worker, pass == 0) {
+                continue;
             }
             let claim = self.slots.claim(worker, grip);
             if claim.slept() {
@@ -219,6 +227,9 @@ impl Sleep {
         self.observe(|observer| observer.wake(worker, reason));
         if claim == Claim::Held {
             self.placement.send_elsewhere(worker, self.up(), meter);
+        }
+        if claim == Claim::Absent {
+            return self.start_absent(worker, reason);
         }
         // WAKE: the worker is ours since the claim; nobody else will wake it.
         self.slots.unpark(worker, claim);

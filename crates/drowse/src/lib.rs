@@ -29,6 +29,7 @@
 //! | help others while waiting for something of your own | [`yield_now`], [`yield_local`] |
 //! | have a pool of your own | [`ThreadPoolBuilder`], [`ThreadPool`] |
 //! | end a pool, and wait for its threads | [`ThreadPool::shutdown`] |
+//! | have threads that come and go | [`Start::OnDemand`], [`ThreadPoolBuilder::idle_timeout`] |
 //! | choose how idle workers sleep | [`ThreadPoolBuilder::sleep_protocol`] |
 //! | see what the workers did | [`ThreadPool::metrics`], [`Trace`] |
 //! | choose on which processor a woken worker begins | [`ThreadPoolBuilder::steering`] |
@@ -75,11 +76,12 @@ mod trace;
 mod unwind;
 
 pub use api::{
-    Blocked, BroadcastContext, BusyThread, FnContext, JoinHandle, Scope, ScopeFifo, StillBusy, ThreadBuilder,
-    ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder, Yield, broadcast, current_num_threads,
-    current_thread_has_pending_tasks, current_thread_index, in_place_scope, in_place_scope_fifo, join,
-    join_context, mark_blocked, mark_unblocked, max_num_threads, metrics, scope, scope_fifo, shutdown_global,
-    spawn, spawn_all, spawn_broadcast, spawn_fifo, spawn_handle, yield_local, yield_now,
+    Blocked, BroadcastContext, BusyThread, FnContext, JoinHandle, Scope, ScopeFifo, Start, StillBusy,
+    ThreadBuilder, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder, Yield, broadcast,
+    current_num_threads, current_thread_has_pending_tasks, current_thread_index, in_place_scope,
+    in_place_scope_fifo, join, join_context, mark_blocked, mark_unblocked, max_num_threads, metrics, scope,
+    scope_fifo, shutdown_global, spawn, spawn_all, spawn_broadcast, spawn_fifo, spawn_handle, yield_local,
+    yield_now,
 };
 
 /// The version of drowse that this program runs on.

@@ -17,7 +17,7 @@ mod spawner;
 mod yielding;
 
 pub use broadcast::{BroadcastContext, broadcast, spawn_broadcast};
-pub use builder::ThreadPoolBuilder;
+pub use builder::{Start, ThreadPoolBuilder};
 pub use context::{
     FnContext, current_num_threads, current_thread_has_pending_tasks, current_thread_index, max_num_threads,
     metrics,

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `registry` | what the workers of one pool share |
 //! | `start`, `terminate` | how a pool begins and ends |
+//! | `absent` | workers without a thread |
 //! | `recruit` | who starts its threads, and knows which of them are left |
 //! | `worker` | what one worker has for itself |
 //! | `search` | where a worker looks for jobs |
@@ -17,6 +18,7 @@
 //! | `sites` | what is known of the places in a program that enter |
 //! | `turns` | how a job from outside gets its turn while all workers are in the middle of others |
 
+mod absent;
 mod enter;
 mod guest;
 mod inject;

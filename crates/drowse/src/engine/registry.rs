@@ -1,5 +1,6 @@
 //! What the workers of one pool share.
 
+use super::absent::Vacancies;
 use super::recruit::Recruiter;
 use super::sites::Sites;
 use super::start::{Refused, StartPlan};
@@ -37,6 +38,8 @@ pub(crate) struct Registry {
     recorder: Option<Recorder>,
     pub(super) handlers: Arc<Handlers>,
     pub(crate) recruiter: Arc<Recruiter>,
+    /// If workers may be without a thread.
+    pub(super) vacancies: Option<Arc<Vacancies>>,
 }
 
 /// The part of a worker that others see.
@@ -74,13 +77,15 @@ pub(crate) struct RegistryId(usize);
 
 impl Registry {
     /// A registry with these thieves' ends, one per worker. Starts no thread.
+    #[allow(clippy::too_many_arguments, reason = "each is a field, and there is one caller")]
     pub(super) fn new(
         stealers: Vec<Stealer<JobHeader>>,
         sleep: Sleep,
         oldest_first: bool,
         recorder: Option<Recorder>,
         handlers: Arc<Handlers>,
-        recruiter: Recruiter,
+        recruiter: Arc<Recruiter>,
+        vacancies: Option<Arc<Vacancies>>,
     ) -> Arc<Self> {
         let threads: Box<[ThreadInfo]> = stealers
             .into_iter()
@@ -104,7 +109,8 @@ impl Registry {
             oldest_first,
             recorder,
             handlers,
-            recruiter: Arc::new(recruiter),
+            recruiter,
+            vacancies,
         })
     }
 

@@ -55,6 +55,8 @@ impl SharedCount for Registry {
                 // woken.
                 thread.terminate.set_and_wake(registry, index);
             }
+            // Those that are absent were claimed just now, and are not started for the end.
+            registry.vacancies.iter().for_each(|vacancies| vacancies.clear());
         }
     }
 }

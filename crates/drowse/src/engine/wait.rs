@@ -4,7 +4,7 @@ use super::worker::WorkerThread;
 use crate::TraceEvent;
 use crate::job::{JobRef, Slabs};
 use crate::unwind;
-use drowse_sleep::{Deadlock, Host, LatchWord};
+use drowse_sleep::{Deadlock, Host, Idle, LatchWord};
 use drowse_sync::{heavy_fences_executed, look, say};
 use std::process;
 use std::ptr;
@@ -31,38 +31,62 @@ impl WorkerThread {
             let is_main_loop = self.is_main_loop(latch);
             self.waits.set(self.waits.get() + 1);
             while !latch.probe() {
-                if let Some(job) = self.take_local_job_fairly() {
-                    // SAFETY: taken from a queue just now.
-                    unsafe { self.execute(job) };
-                } else if let Some(job) = self.take_next_job(is_main_loop) {
-                    self.run_found(job);
-                } else {
-                    self.look_elsewhere(latch, is_main_loop);
-                }
+                self.go_on(latch, is_main_loop);
             }
             self.waits.set(self.waits.get() - 1);
             self.settle();
         });
     }
 
-    /// Searches until there is one job, and runs it, or until the latch is set.
-    fn look_elsewhere(&self, latch: &LatchWord, is_main_loop: bool) {
+    /// The main loop: runs jobs until the pool ends, or the worker is bored, which it says. It may
+    /// be searching already.
+    pub(super) fn work_until_end(&self, searching: Option<Idle>) -> bool {
+        let end = self.end();
+        let mut is_bored = searching.is_some_and(|idle| self.search(idle, end, true));
+        while !end.probe() && !is_bored {
+            is_bored = self.go_on(end, true);
+        }
+        self.settle();
+        is_bored && !end.probe()
+    }
+
+    /// Runs what is there, or searches. Whether the worker is bored.
+    fn go_on(&self, latch: &LatchWord, is_main_loop: bool) -> bool {
+        if let Some(job) = self.take_local_job_fairly() {
+            // SAFETY: taken from a queue just now.
+            unsafe { self.execute(job) };
+        } else if let Some(job) = self.take_next_job(is_main_loop) {
+            self.run_found(job);
+        } else {
+            return self.look_elsewhere(latch, is_main_loop);
+        }
+        false
+    }
+
+    /// Searches until there is one job, and runs it, or until the latch is set, or the worker is
+    /// bored, which it says.
+    fn look_elsewhere(&self, latch: &LatchWord, is_main_loop: bool) -> bool {
         let sleep = &self.registry.sleep;
         if sleep.is_left_behind() {
             wait_for_nobody();
         }
-        let mut idle = sleep.start_looking(self.index());
-        if !is_main_loop {
-            idle = idle.in_a_job();
-        }
-        let mut found = None;
-        while found.is_none() && !latch.probe() {
+        let idle = sleep.start_looking(self.index());
+        self.search(if is_main_loop { idle } else { idle.in_a_job() }, latch, is_main_loop)
+    }
+
+    /// The same, for one that counts as searching.
+    fn search(&self, mut idle: Idle, latch: &LatchWord, is_main_loop: bool) -> bool {
+        let sleep = &self.registry.sleep;
+        let (mut found, mut is_bored) = (None, false);
+        while found.is_none() && !latch.probe() && !is_bored {
+            // One more look, and it is.
+            is_bored = idle.is_bored();
             self.meter().searches.add_mine(1);
             // A job from outside that is begun in the middle of another keeps whoever waits for
             // that one waiting for both. Wherever there are others to do it, they come first.
             let from_outside = is_main_loop || !sleep.has_just_begun(&idle);
             found = self.find_work(|| latch.probe(), from_outside);
-            if found.is_none() {
+            if found.is_none() && !is_bored {
                 // WAKE: the latch's setter wakes us, as does whoever posts a job; the protocol
                 // looks for jobs once more when it has counted us as sleeping.
                 sleep.no_work_found(&mut idle, latch, self);
@@ -73,9 +97,9 @@ impl WorkerThread {
         sleep.stop_looking(idle, || look!("engine/baton-blind", self.registry.work_visible()));
         self.count_heavy_fences();
         self.streak_elsewhere.set(0);
-        if let Some(job) = found {
-            self.run_found(job);
-        }
+        let Some(job) = found else { return is_bored };
+        self.run_found(job);
+        false
     }
 
     /// Runs a job that came from elsewhere, and was taken just now.

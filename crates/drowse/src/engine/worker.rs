@@ -11,6 +11,7 @@ use crate::metrics::WorkMeter;
 use drowse_sleep::{LatchWord, PostedTo};
 use drowse_sync::{Arc, heavy_fences_executed, omittable, random_seed};
 use std::cell::Cell;
+use std::mem::ManuallyDrop;
 use std::ptr;
 
 drowse_sync::thread_local! {
@@ -57,6 +58,8 @@ pub(crate) struct WorkerThread {
 
 impl WorkerThread {
     pub(super) fn new(parts: ThreadBuilderParts, is_adopted: bool) -> Self {
+        // What it has executed on other threads counts too.
+        let counted = parts.registry.threads[parts.index].meter.heavy_fences.get();
         Self {
             deque: parts.deque,
             index: parts.index,
@@ -70,7 +73,7 @@ impl WorkerThread {
             letter_was_first: Cell::new(false),
             turns: Cell::new(0),
             unanswered: Unanswered::default(),
-            heavy_fences_before: Cell::new(heavy_fences_executed()),
+            heavy_fences_before: Cell::new(heavy_fences_executed().wrapping_sub(counted)),
             waits: Cell::new(0),
             is_adopted,
         }
@@ -149,6 +152,26 @@ impl WorkerThread {
     #[inline(always)]
     pub(crate) fn index(&self) -> usize {
         self.index
+    }
+
+    /// Ends, and leaves what another thread needs to become this worker. It has rested, and has no
+    /// jobs.
+    pub(super) fn into_parts(self) -> ThreadBuilderParts {
+        CURRENT.with(|current| current.set(ptr::null()));
+        let mut this = ManuallyDrop::new(self);
+        // SAFETY: each field is read, or dropped, once; the rest needs no drop. In the order in
+        // which they would be dropped, and nobody has a pointer to the worker any more.
+        unsafe {
+            ptr::drop_in_place(&raw mut this.stocks);
+            ptr::drop_in_place(&raw mut this.slabs);
+            ThreadBuilderParts {
+                index: this.index,
+                deque: ptr::read(&raw const this.deque),
+                registry: ptr::read(&raw const this.registry),
+                presence: None,
+                was_absent: false,
+            }
+        }
     }
 
     /// Whether its thread was there before, and was taken over.

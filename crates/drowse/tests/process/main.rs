@@ -15,6 +15,7 @@ mod late_fences;
 mod memory;
 mod no_membarrier;
 mod no_threads;
+mod on_demand;
 mod scarcity;
 mod shutdown;
 mod sleep_env;
