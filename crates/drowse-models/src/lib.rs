@@ -23,11 +23,13 @@
 //! | `loom_sentry` | who relied on a sentry that was not to be had is not forgotten |
 //! | `loom_owed` | what a worker posts while somebody owes the wake is looked after |
 //! | `loom_seat` | a guest and a worker have one seat by turns, and what comes meanwhile is done |
+//! | `loom_absent` | a worker whose thread leaves misses no news, and gets another thread for it |
 //! | `loom_last_look` | a worker whose last look found something leaves its slot |
 //! | `loom_stock` | a scope ends when all its jobs have ended, though workers hold counts of it |
 //! | `loom_slab` | memory for jobs is freed when all who use it are done, and not before |
 //! | `loom_bound` | no more jobs than so many are under way, one after the other in each place |
 //! | `loom_cancel` | whoever is told that a scope was cancelled sees what was done before |
+//! | `loom_replaceable` | what many use is taken away when nobody uses it |
 //! | `loom_engine` | the real engine wakes a worker, brings results and panics, and ends |
 //!
 //! The models of sleep are made for each protocol: [`for_each_protocol`]. They also show that
@@ -40,6 +42,7 @@
 //! |---|---|
 //! | `shuttle_pool` | every job runs once, everyone who waits is woken, every worker ends |
 //! | `shuttle_guests` | guests are served and woken, and what they leave is done |
+//! | `shuttle_absent` | the same, where threads come when they are needed, and leave |
 //! | `shuttle_deadlock` | the deadlock handler is called when every worker is stuck |
 //!
 //! This library is what the models share.

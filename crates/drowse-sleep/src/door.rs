@@ -13,6 +13,7 @@ use crate::sentry::NAP;
 use crate::slots::{Guard, Parking};
 use crate::{Host, Idle, Sleep};
 use drowse_sync::omittable;
+use std::cell::Cell;
 
 /// After so many naps without a guest, whoever keeps the door sleeps on without an end.
 const MOST_NAPS: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 1 } else { 20 };
@@ -25,8 +26,14 @@ impl Sleep {
     }
 
     /// Parks the worker, as it suits guests. Whether it got up by itself.
-    pub(crate) fn park_somehow(&self, idle: &Idle, host: &dyn Host) -> bool {
+    pub(crate) fn park_somehow(&self, idle: &mut Idle, host: &dyn Host) -> bool {
         let worker = idle.worker;
+        let is_bored = Cell::new(false);
+        let get_up = || {
+            is_bored.set(self.get_up_bored(worker));
+            is_bored.get()
+        };
+        let boredom = self.boredom(idle, &get_up);
         // Before it looks after anything.
         if let Some(after) = host.rests_after() {
             self.slots.rest_in(worker, after, || host.rest());
@@ -42,13 +49,15 @@ impl Sleep {
         if keeps_door {
             self.meters[worker].sentries.add(1);
         }
-        let by_itself = self.slots.park(worker, how, || {
+        let guard = || {
             if std::mem::take(&mut keeps_door) {
                 self.keep_the_door(worker, host)
             } else {
                 self.stand_guard(worker, host)
             }
-        });
+        };
+        let by_itself = self.slots.park(worker, how, guard, boredom.as_ref());
+        idle.bored = is_bored.get();
         if keeps_door {
             // A waker was quicker. Whatever was posted meanwhile, we search next.
             self.stand_down();

@@ -20,9 +20,23 @@ pub struct Idle {
     woken: bool,
     /// It waits for something in the middle of a job.
     pub(crate) in_a_job: bool,
+    /// It has slept for long, in its main loop, and got up because of that.
+    pub(crate) bored: bool,
 }
 
 impl Idle {
+    /// Of a worker that was woken.
+    pub(crate) fn of(worker: usize) -> Self {
+        let announcement = None;
+        Self { worker, rounds: 0, watched: 0, announcement, woken: true, in_a_job: false, bored: false }
+    }
+
+    /// Whether the worker has slept for so long that its thread may leave: see
+    /// [`Sleep::with_absence`].
+    pub fn is_bored(&self) -> bool {
+        self.bored
+    }
+
     /// The worker has not run out of work: it waits in the middle of a job, and somebody is on it.
     #[must_use]
     pub fn in_a_job(self) -> Self {
@@ -84,6 +98,7 @@ impl Sleep {
             announcement: None,
             woken: false,
             in_a_job: false,
+            bored: false,
         }
     }
 

@@ -110,6 +110,9 @@
 //! A *guest* is a thread outside that [takes the seat](Sleep::take_seat) of a worker which sleeps
 //! with nothing to do, and is that worker for a while.
 //!
+//! A seat may be without a thread, which is [started](Starter) when somebody is needed there; and a
+//! thread that has slept for long with nothing to do may [leave](Sleep::leave).
+//!
 //! # What can be seen
 //!
 //! [`SleepMetrics`] tells how often each worker slept and for how long, how often it was woken and
@@ -171,6 +174,7 @@
 //! ```
 
 mod alone;
+mod absent;
 mod choice;
 pub mod counters;
 mod deadlock;
@@ -200,6 +204,7 @@ mod wake;
 mod watch;
 mod word;
 
+pub use absent::Starter;
 pub use choice::{SleepProtocol, UnknownProtocol};
 pub use counters::{Counters, Idleness, WakeSize};
 pub use deadlock::{Lookout, Mark, Moment, Standstill, Stopped};

@@ -126,6 +126,13 @@ impl Placement {
         }
     }
 
+    /// Worker: its thread is another one than the one that slept here.
+    pub(crate) fn unsettle(&self, worker: usize) {
+        let seat = &self.seats[worker];
+        seat.settled.set_mine(0);
+        seat.thread.set_mine(0);
+    }
+
     /// Waker, which goes on working: sees to it that the sleeper, which it holds, begins elsewhere,
     /// if there is room: so many are `up`, the sleeper included.
     pub(crate) fn send_elsewhere(&self, worker: usize, up: usize, meter: &Meter) {

@@ -1,5 +1,6 @@
 //! The sleep of one pool: what it consists of, and what can be asked of it.
 
+use crate::absent::Absence;
 use crate::deadlock::Detector;
 use crate::meter::{Meter, SleepMetrics};
 use crate::placement::{Placement, Steering};
@@ -8,7 +9,7 @@ use crate::slots::Slots;
 use crate::word::Word;
 use crate::{Lookout, MAX_WORKERS, Mark, Observer, Policy, Protocol, Rules, SleepProtocol};
 use drowse_sync::atomic::AtomicUsize;
-use drowse_sync::{Arc, CachePadded, Counter, Stopwatch, faulty};
+use drowse_sync::{Arc, CachePadded, Counter, Process, Stopwatch, faulty};
 use std::time::Duration;
 
 /// The sleep of the workers of one pool.
@@ -50,6 +51,9 @@ pub struct Sleep {
     /// When the work began for which wakes are owed, in nanoseconds by the clock.
     pub(crate) owed_since: Counter,
     observer: Option<Arc<dyn Observer>>,
+    pub(crate) absence: Option<Absence>,
+    /// Whose threads the workers are.
+    process: Process,
     pub(crate) clock: Stopwatch,
 }
 
@@ -91,6 +95,8 @@ impl Sleep {
             guests_when_closed: Counter::new(),
             owed_since: Counter::new(),
             observer: None,
+            absence: None,
+            process: Process::this(),
             clock: Stopwatch::start(),
         }
     }
@@ -162,6 +168,17 @@ impl Sleep {
         self.workers
     }
 
+    /// Whether this is a forked child, and the workers are in its parent, but for the one that
+    /// forked, if it was one: nobody is here to be woken, and locks may be locked for ever.
+    pub fn is_left_behind(&self) -> bool {
+        !self.process.is_this()
+    }
+
+    /// The detector, unless nobody is here whom it could count.
+    fn detector(&self) -> Option<&Detector> {
+        self.detector.as_ref().filter(|_| !self.is_left_behind())
+    }
+
     /// How many workers are asleep at this moment.
     pub fn sleeping(&self) -> usize {
         self.slots.parked()
@@ -196,7 +213,7 @@ impl Sleep {
 
     /// This worker is about to block in the user's code. No effect without deadlock detection.
     pub fn mark_blocked(&self, worker: usize, mark: Mark) {
-        if let Some(detector) = &self.detector {
+        if let Some(detector) = self.detector() {
             detector.mark_blocked(worker, mark);
         }
     }
@@ -208,7 +225,7 @@ impl Sleep {
     ///
     /// If there is no such mark.
     pub fn mark_unblocked(&self, worker: usize, mark: &Mark) {
-        if let Some(detector) = &self.detector {
+        if let Some(detector) = self.detector() {
             detector.mark_unblocked(worker, mark);
         }
     }

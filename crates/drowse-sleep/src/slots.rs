@@ -1,7 +1,10 @@
 //! The slots: one word per worker to park on, claimed by whoever wakes it.
 
 mod alone;
+mod absent;
 mod guests;
+
+pub(crate) use absent::Boredom;
 
 use drowse_sync::atomic::Ordering;
 use drowse_sync::{WaitWord, faulty, mutant, omittable};
@@ -22,6 +25,8 @@ const HELD: u32 = 4;
 const GUARDING: u32 = 5;
 /// As parked, with nothing on the worker's stack: a guest may take its seat.
 const VACANT: u32 = 6;
+/// As parked, but without a thread: whoever claims it must have one started.
+const ABSENT: u32 = 7;
 /// A guest has the worker's seat: what else is said is said of the guest. The worker itself blocks
 /// as before.
 const GUEST: u32 = 8;
@@ -105,6 +110,8 @@ pub(crate) enum Claim {
     Alone,
     /// The same, but it is a guest.
     GuestAlone,
+    /// As asleep, but it has no thread: have one started.
+    Absent,
 }
 
 impl Claim {
@@ -115,7 +122,7 @@ impl Claim {
 
     /// Whether the protocol had it counted as asleep.
     pub(crate) fn was_counted(self) -> bool {
-        matches!(self, Self::Asleep | Self::Held | Self::Relieved | Self::Guest)
+        matches!(self, Self::Asleep | Self::Held | Self::Relieved | Self::Guest | Self::Absent)
     }
 }
 
@@ -167,7 +174,8 @@ impl Slots {
         // ORDERING: relaxed; for people to read.
         let is_parked = |slot: &&WaitWord| {
             let state = slot.load(Ordering::Relaxed);
-            matches!(state, PARKED | GUARDING | VACANT | GUEST_PARKED | ALONE_PARKED | GUEST_ALONE_PARKED)
+            matches!(state, PARKED | GUARDING | VACANT | ABSENT | GUEST_PARKED)
+                || matches!(state, ALONE_PARKED | GUEST_ALONE_PARKED)
         };
         self.slots.iter().filter(is_parked).count()
     }
@@ -179,7 +187,7 @@ impl Slots {
         // was woken has seen that it is awake before it does anything else, so whoever must see
         // what it does sees that too.
         let state = self.slots[worker].load(Ordering::Relaxed);
-        matches!(state, DOZING | PARKED | HELD | GUARDING | VACANT | GUEST_PARKED)
+        matches!(state, DOZING | PARKED | HELD | GUARDING | VACANT | ABSENT | GUEST_PARKED)
     }
 
     /// Worker: becomes visible to wakers.
@@ -238,8 +246,14 @@ impl Slots {
     }
 
     /// Worker: blocks until claimed, or until it gets up by itself: whether it has. Calls `guard`
-    /// whenever it is on guard, for as long as that lasts.
-    pub(crate) fn park(&self, worker: usize, how: Parking, mut guard: impl FnMut() -> Guard) -> bool {
+    /// whenever it is on guard, for as long as that lasts. If it gets bored, so be it.
+    pub(crate) fn park(
+        &self,
+        worker: usize,
+        how: Parking,
+        mut guard: impl FnMut() -> Guard,
+        boredom: Option<&Boredom<'_>>,
+    ) -> bool {
         let slot = &self.slots[worker];
         if self.guest_or_not(worker) == GUEST {
             self.wait_for_bell(worker);
@@ -258,15 +272,9 @@ impl Slots {
             // after the last change of the word. So does a guest that leaves it to us.
             let mut end = Guard::Ended;
             while end == Guard::Ended {
-                slot.wait_while_any(&[
-                    PARKED,
-                    VACANT,
-                    GUEST_AWAKE,
-                    GUEST_PREPARED,
-                    GUEST_PARKED,
-                    GUEST_ALONE_PREPARED,
-                    GUEST_ALONE_PARKED,
-                ]);
+                if self.wait_until_claimed(worker, boredom) {
+                    return true;
+                }
                 // ORDERING: relaxed; only what stands there counts. Who claimed us released more,
                 // which the last wait acquires.
                 let guards = slot.load(Ordering::Relaxed) == GUARDING;
@@ -330,6 +338,7 @@ impl Slots {
                 seen @ (PARKED | VACANT) if grip == Grip::Hold => (seen, Claim::Held),
                 seen @ (PARKED | VACANT | DOZING) => (seen, Claim::Asleep),
                 GUEST_PARKED => (GUEST_PARKED, Claim::Guest),
+                ABSENT => (ABSENT, Claim::Absent),
                 seen @ (PREPARED | GUEST_PREPARED) => {
                     (seen, faulty!("slots/ignores-prepared", Claim::Stopped, Claim::Awake))
                 }
@@ -337,6 +346,9 @@ impl Slots {
             };
             let replaced = match claim {
                 Claim::Awake => true,
+                // ORDERING: acquire pairs with the release in `depart`. Who starts a thread
+                // releases.
+                Claim::Absent => slot.replace(ABSENT, AWAKE, Ordering::Acquire),
                 // ORDERING: acquire pairs with the release in `park`. To let it go releases.
                 Claim::Held | Claim::Relieved => {
                     slot.replace(seen, faulty!("slots/no-hold", HELD, AWAKE), Ordering::Acquire)

@@ -125,6 +125,9 @@ impl Sleep {
     /// decision, the claims and the census are one step: nobody finds the pool dead in between, and
     /// the first one may run and block before the others are unparked.
     pub(crate) fn wake(&self, reason: Reason, waker: Waker, decide: impl Fn() -> Wake) {
+        if self.is_left_behind() {
+            return;
+        }
         let decide = || self.or_place_sentry(decide());
         let hold = waker == Waker::GoesOn && self.placement.is_on();
         let grip = if hold { Grip::Hold } else { Grip::LetGo };
@@ -188,9 +191,17 @@ impl Sleep {
             Wake::Only(worker) => (worker..worker + 1, 1),
             Wake::All => (0..self.seats_in_use(), usize::MAX),
         };
-        for worker in candidates {
+        // Whoever can choose takes those first that have a thread.
+        let can_choose = matches!(wake, Wake::Any(_));
+        let passes = if can_choose { self.passes() } else { 1 };
+        for (pass, worker) in
+            (0..passes).flat_map(|pass| candidates.clone().map(move |worker| (pass, worker)))
+        {
             if wanted == 0 {
                 break;
+            }
+            if can_choose && self.passes_by(worker, pass == 0) {
+                continue;
             }
             let claim = match wake {
                 Wake::Only(_) => self.slots.claim_by_name(worker, grip),
@@ -219,6 +230,9 @@ impl Sleep {
         self.observe(|observer| observer.wake(worker, reason));
         if claim == Claim::Held {
             self.placement.send_elsewhere(worker, self.up(), meter);
+        }
+        if claim == Claim::Absent {
+            return self.start_absent(worker, reason);
         }
         // WAKE: the worker is ours since the claim; nobody else will wake it.
         self.slots.unpark(worker, claim);

@@ -111,6 +111,8 @@ mod asymmetric;
 #[path = "fence/membarrier.rs"]
 mod asymmetric;
 
+#[cfg(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle))))]
+pub(crate) use asymmetric::after_fork;
 pub use asymmetric::{LightFences, Prepared, heavy_fences_executed, want_light_fences};
 #[cfg(drowse_loom)]
 pub use asymmetric::{change_light_fences, changing_light_fences, without_light_fences};

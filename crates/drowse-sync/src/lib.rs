@@ -25,12 +25,14 @@ mod cores;
 mod cpu;
 mod cpu_time;
 mod fence;
+mod fork;
 mod lifetime;
 mod memory;
 mod meter;
 pub mod mutant;
 mod padded;
 mod queue;
+mod replaceable;
 mod say;
 mod seed;
 mod stack;
@@ -46,11 +48,13 @@ pub use fence::want_light_fences;
 pub use fence::{
     LightFences, Prepared, full_fence, full_fence_after_rmw, heavy_fence, heavy_fences_executed, light_fence,
 };
+pub use fork::{PerProcess, Process};
 pub use lifetime::Lifetime;
 pub use memory::give_back_pages;
 pub use meter::{Counter, Stopwatch};
 pub use padded::CachePadded;
 pub use queue::Queue;
+pub use replaceable::{InUse, Replaceable};
 pub use say::say;
 pub use stack::stack_in_use;
 pub use seed::random_seed;

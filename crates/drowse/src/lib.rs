@@ -33,6 +33,7 @@
 //! | help others while waiting for something of your own | [`yield_now`], [`yield_local`] |
 //! | have a pool of your own | [`ThreadPoolBuilder`], [`ThreadPool`] |
 //! | end a pool, and wait for its threads | [`ThreadPool::shutdown`] |
+//! | have threads that come and go | [`Start::OnDemand`], [`ThreadPoolBuilder::idle_timeout`] |
 //! | choose how idle workers sleep | [`ThreadPoolBuilder::sleep_protocol`] |
 //! | see what the workers did | [`ThreadPool::metrics`], [`Trace`] |
 //! | choose on which processor a woken worker begins | [`ThreadPoolBuilder::steering`] |
@@ -49,7 +50,7 @@
 //! Code that runs in no pool uses the global one, which starts when it is first needed. It has as
 //! many threads as the environment variable `DROWSE_NUM_THREADS` says, else as many as the process
 //! may run at once (CPU affinity and cgroup quotas count). [`ThreadPoolBuilder::build_global`]
-//! configures it.
+//! configures it, and [`shutdown_global`] ends it.
 //!
 //! Where threads cannot be started at all, there is no global pool: each thread that would use it
 //! runs its work itself, and a line on standard error says so.
@@ -81,12 +82,12 @@ mod trace;
 mod unwind;
 
 pub use api::{
-    Blocked, BroadcastContext, BusyThread, CancelToken, FnContext, JoinHandle, Scope, ScopeFifo, StillBusy,
-    ThreadBuilder, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder, TrySpawnError, Waiting, Yield,
-    blocking, broadcast, current_num_threads, current_thread_has_pending_tasks, current_thread_index,
+    Blocked, BroadcastContext, BusyThread, CancelToken, FnContext, JoinHandle, Scope, ScopeFifo, Start,
+    StillBusy, ThreadBuilder, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder, TrySpawnError, Waiting,
+    Yield, blocking, broadcast, current_num_threads, current_thread_has_pending_tasks, current_thread_index,
     in_place_scope, in_place_scope_fifo, isolate, join, join_context, mark_blocked, mark_blocked_on,
-    mark_unblocked, max_num_threads, metrics, scope, scope_fifo, spawn, spawn_all, spawn_broadcast,
-    spawn_fifo, spawn_handle, try_spawn, yield_local, yield_now,
+    mark_unblocked, max_num_threads, metrics, scope, scope_fifo, shutdown_global, spawn, spawn_all,
+    spawn_broadcast, spawn_fifo, spawn_handle, try_spawn, yield_local, yield_now,
 };
 
 /// The version of drowse that this program runs on.

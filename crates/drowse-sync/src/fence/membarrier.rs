@@ -20,14 +20,14 @@
 
 use super::budget::Budget;
 use super::full;
-use crate::{Stopwatch, hint, say};
+use crate::{Stopwatch, fork, hint, say};
 use std::cell::Cell;
 use std::io;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence};
-use std::sync::{LazyLock, Once};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -154,7 +154,7 @@ impl LightFences {
         }
         // ORDERING: relaxed; ordered by the fence, as is the look at the state above. Whoever
         // executes its full fence after ours sees both; whoever did before is seen by us.
-        watch_forks();
+        fork::watch();
         let counted = MINE.try_with(|mine| {
             mine.0.set(mine.0.get() + 1);
             USERS.fetch_add(1, Ordering::Relaxed);
@@ -291,7 +291,7 @@ fn wait_it_out() {
 #[cold]
 pub fn want_light_fences() {
     BUDGET.recover(CLOCK.elapsed());
-    watch_forks();
+    fork::watch();
     // ORDERING: acquire, as in `state`; the exchange lets one thread tell the system.
     let mine = STATE.compare_exchange(UNTRIED, TELLING, Ordering::Acquire, Ordering::Relaxed).is_ok();
     if mine {
@@ -317,16 +317,11 @@ fn with_signals_blocked<R>(f: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Sees to it that [`after_fork`] is called.
-fn watch_forks() {
-    static ONCE: Once = Once::new();
-    // SAFETY: the function does nothing but store to atomics and look at a thread-local word.
-    ONCE.call_once(|| _ = unsafe { libc::pthread_atfork(None, None, Some(after_fork)) });
-}
-
 /// In a forked child: the other threads are gone, and with them what they used and what they were
 /// at.
-extern "C" fn after_fork() {
+///
+/// The system has copied what it was told: heavy fences work in the child as in the parent.
+pub(crate) fn after_fork() {
     // ORDERING: relaxed; there is one thread.
     USERS.store(mine(), Ordering::Relaxed);
     let _ = STATE.compare_exchange(TELLING, UNTRIED, Ordering::Relaxed, Ordering::Relaxed);

@@ -112,6 +112,7 @@ where
     OP: Fn(BroadcastContext<'_>) -> R + Sync,
     R: Send,
 {
+    registry.assert_here();
     WorkerThread::with_current(|worker| wait_for_broadcast(op, registry, worker))
 }
 

@@ -1,10 +1,11 @@
 //! What the environment says.
 
-use super::{Waiting, max_num_threads};
+use super::{Start, Waiting, max_num_threads};
 use drowse_sleep::{SleepProtocol, Steering};
 use drowse_sync::{OnceLock, core_count, say};
 use std::env;
 use std::ffi::OsStr;
+use std::time::Duration;
 
 /// The number of threads of a pool that did not choose one.
 pub(super) fn default_num_threads() -> usize {
@@ -115,6 +116,44 @@ fn waiting_from(value: Option<&str>) -> (Waiting, Option<String>) {
         Some(unknown) => {
             let complaint = format!("DROWSE_WAITING={unknown:?} is neither help nor isolate; workers help");
             (Waiting::Help, Some(complaint))
+        }
+    }
+}
+
+/// When the threads of a pool start that did not say.
+pub(super) fn default_start() -> Start {
+    static ANSWER: OnceLock<Start> = OnceLock::new();
+    *ANSWER.get_or_init(|| read("DROWSE_START", start_from))
+}
+
+/// When to start threads, for this value of the variable, and what there is to complain about it.
+fn start_from(value: Option<&str>) -> (Start, Option<String>) {
+    let Some(value) = value.filter(is_set) else { return (Start::Eager, None) };
+    match &*value.trim().to_ascii_lowercase() {
+        "eager" => (Start::Eager, None),
+        "ondemand" => (Start::OnDemand, None),
+        _ => {
+            let complaint = format!("DROWSE_START={value:?} is neither eager nor ondemand; eager");
+            (Start::Eager, Some(complaint))
+        }
+    }
+}
+
+/// After how long a thread leaves that has nothing to do, of a pool that did not say.
+pub(super) fn default_idle_timeout() -> Option<Duration> {
+    static ANSWER: OnceLock<Option<Duration>> = OnceLock::new();
+    *ANSWER.get_or_init(|| read("DROWSE_IDLE_TIMEOUT", idle_timeout_from))
+}
+
+/// The time for this value of the variable, and what there is to complain about it.
+fn idle_timeout_from(value: Option<&str>) -> (Option<Duration>, Option<String>) {
+    let Some(value) = value.filter(is_set) else { return (None, None) };
+    match value.trim().parse() {
+        Ok(milliseconds) => (Some(Duration::from_millis(milliseconds)), None),
+        Err(_) => {
+            let complaint =
+                format!("DROWSE_IDLE_TIMEOUT={value:?} is no number of milliseconds; threads stay");
+            (None, Some(complaint))
         }
     }
 }

@@ -24,6 +24,7 @@ pub(super) enum BuildErrorKind {
     CurrentThreadAlreadyInPool,
     CurrentThreadInHandler,
     TraceInUse,
+    CannotStartLater,
     /// Threads could not be started: this many of those that were wanted could.
     Io {
         error: io::Error,
@@ -60,6 +61,10 @@ impl fmt::Display for ThreadPoolBuildError {
             }
             BuildErrorKind::TraceInUse => {
                 "the trace is already that of another thread pool: make a new one for each"
+            }
+            BuildErrorKind::CannotStartLater => {
+                "a spawn handler starts all threads when the pool is built, so they cannot come and go: neither \
+                 Start::OnDemand nor idle_timeout goes with spawn_handler or build_scoped"
             }
             BuildErrorKind::Io { error, started, wanted } => {
                 return write!(

@@ -81,6 +81,9 @@ impl<T> JoinHandle<T> {
     /// assert_eq!(lengths.map(|length| length.join().unwrap()), [4, 4, 3]);
     /// ```
     pub fn join(self) -> thread::Result<T> {
+        if !self.is_finished() {
+            self.registry.assert_here();
+        }
         WorkerThread::with_current(|worker| {
             let latch = self.latch_for(worker);
             if self.packet.is_awaited_by(&latch) {

@@ -23,7 +23,7 @@ mod yielding;
 
 pub use blocking::blocking;
 pub use broadcast::{BroadcastContext, broadcast, spawn_broadcast};
-pub use builder::ThreadPoolBuilder;
+pub use builder::{Start, ThreadPoolBuilder};
 pub use cancel::CancelToken;
 #[cfg(any(drowse_loom, drowse_shuttle))]
 pub(crate) use cancel::Cancellation;
@@ -33,6 +33,7 @@ pub use context::{
 };
 pub use deadlock::{Blocked, mark_blocked, mark_blocked_on, mark_unblocked};
 pub use error::ThreadPoolBuildError;
+pub use global::shutdown_global;
 pub use handle::{JoinHandle, spawn_handle};
 pub use join::{join, join_context};
 pub use pool::ThreadPool;

@@ -379,8 +379,11 @@ impl RefUnwindSafe for ThreadPool {}
 
 impl Drop for ThreadPool {
     fn drop(&mut self) {
-        self.registry.recruiter.forget();
-        self.registry.release();
+        // In a forked child there is nobody to tell, and locks may be locked for ever.
+        if !self.registry.is_left_behind() {
+            self.registry.recruiter.forget();
+            self.registry.release();
+        }
     }
 }
 

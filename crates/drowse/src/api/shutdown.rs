@@ -22,7 +22,8 @@ impl ThreadPool {
     /// the user's: for those this waits until [`ThreadBuilder::run`](crate::ThreadBuilder::run) has
     /// returned, or the `ThreadBuilder` was dropped. Nor does it wait for a thread that was [taken
     /// over](crate::ThreadPoolBuilder::use_current_thread): if that one calls this, it helps. A
-    /// worker of another pool blocks, and runs nothing else meanwhile.
+    /// worker of another pool blocks, and runs nothing else meanwhile. In a forked child the
+    /// threads of a pool that was made before are not there, and this returns at once.
     ///
     /// # Panics
     ///
@@ -79,6 +80,9 @@ impl ThreadPool {
 
     fn end(self, time: Option<Duration>) -> Result<(), StillBusy> {
         let registry = self.registry();
+        if registry.is_left_behind() {
+            return Ok(());
+        }
         registry.assert_may_end();
         registry.recruiter.keep_to_join();
         // Ends it, as far as its handle is concerned.

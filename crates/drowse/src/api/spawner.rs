@@ -20,7 +20,7 @@ impl ThreadBuilder {
 
     /// Starts a thread with that name and stack, which becomes the worker.
     pub(super) fn start(self) -> io::Result<()> {
-        Arc::clone(self.parts.recruiter()).start_worker(self.parts)
+        Arc::clone(self.parts.recruiter()).start_worker(self.parts).map_err(|refused| refused.0)
     }
 
     /// The index of the worker, from 0.

@@ -12,7 +12,6 @@
 
 use super::isolate::Since;
 use super::place::IfNobody;
-use super::trail::WaitFor;
 use super::worker::WorkerThread;
 use drowse_sleep::LatchWord;
 use drowse_sync::stack_in_use;
@@ -36,10 +35,10 @@ impl WorkerThread {
 
     /// Waits for a latch, and takes no work from elsewhere if it can help it.
     #[cold]
-    pub(super) fn wait_deep(&self, latch: &LatchWord, what: WaitFor, since: Since) {
+    pub(super) fn wait_deep(&self, latch: &LatchWord, since: Since) {
         let since = self.position_since(since);
         while !latch.probe() {
-            if let Some(job) = self.take_own_since(since, what) {
+            if let Some(job) = self.take_own_since(since) {
                 self.run_own(job);
                 continue;
             }

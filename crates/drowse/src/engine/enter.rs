@@ -43,7 +43,10 @@ impl Registry {
         WorkerThread::with_current(|worker| match worker {
             None => self.in_worker_from_outside(op),
             Some(worker) if worker.registry().id() == self.id() => op(worker, false),
-            Some(worker) => elsewhere(self, worker, op),
+            Some(worker) => {
+                self.assert_here();
+                elsewhere(self, worker, op)
+            }
         })
     }
 
@@ -55,6 +58,7 @@ impl Registry {
         OP: FnOnce(&WorkerThread, bool) -> R + Send,
         R: Send,
     {
+        self.assert_here();
         // Before it is somebody else.
         let isolated = is_isolated();
         if let Some(guest) = self.sit_down() {

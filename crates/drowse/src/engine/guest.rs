@@ -5,6 +5,7 @@
 //! waits for; it wakes up when the guest is gone, or later. See `drowse_sleep`'s `seat.rs` for how
 //! the two hand over.
 
+use super::isolate::is_isolated;
 use super::registry::Registry;
 use super::sites::Site;
 use super::worker::WorkerThread;
@@ -48,7 +49,7 @@ impl Registry {
     /// Runs jobs on this thread, which is not a worker and waits for something, until that
     /// `is_over` or there are no more. Does nothing if there is no seat for it.
     pub(crate) fn help_until(&self, is_over: impl Fn() -> bool) {
-        if is_over() {
+        if is_over() || is_isolated() {
             return;
         }
         if let Some(guest) = self.sit_down() {
@@ -99,6 +100,9 @@ impl Drop for Guest<'_> {
         // SAFETY: what this thread was when it sat down, it is again.
         let seat = unsafe { WorkerThread::replace_current(self.before) };
         debug_assert!(ptr::eq(seat, self.seat.as_ptr()), "a guest leaves the seat that it took");
+        if self.registry.is_left_behind() {
+            return; // The worker is in the parent, and so is the guest.
+        }
         // As soon as the seat is given back, the worker may wake up and end, and is gone.
         let rests_after = worker.rests_after();
         let left = Left { registry: self.registry, index: worker.index(), rests_after };

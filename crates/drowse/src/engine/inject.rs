@@ -1,6 +1,8 @@
 //! Jobs from outside, and jobs for everyone.
 
+use super::lineage::Stolen;
 use super::registry::Registry;
+use super::worker::WorkerThread;
 use crate::job::JobRef;
 use drowse_sync::omittable;
 use std::iter;
@@ -74,6 +76,7 @@ impl Registry {
     ///
     /// As for [`inject_or_push`](Self::inject_or_push), for each of them.
     unsafe fn inject_all(&self, jobs: impl ExactSizeIterator<Item = JobRef>) {
+        self.assert_here();
         let (count, queue_was_empty) = (jobs.len(), self.injector.is_empty());
         jobs.for_each(|job| self.injector.push(job));
         // WAKE: the workers may all sleep. By the post's fence and that of a worker that falls
@@ -89,8 +92,11 @@ impl Registry {
     /// worker.
     pub(crate) unsafe fn inject_broadcast(&self, jobs: impl ExactSizeIterator<Item = JobRef>) {
         assert_eq!(jobs.len(), self.num_threads(), "a broadcast is one job a worker");
+        self.assert_here();
+        let here = |worker: &WorkerThread| Stolen { victim: worker.index(), position: worker.position() };
+        let origin = self.with_worker(|worker| worker.map(here));
         for (thread, job) in self.threads[..self.num_threads()].iter().zip(jobs) {
-            thread.broadcasts.push(job);
+            thread.broadcasts.push(job, origin);
         }
         // WAKE: each has a job that nobody else can run.
         omittable!("engine/broadcast-no-wake", self.sleep.post_broadcast());

@@ -23,6 +23,7 @@
 //! it.
 
 use super::lineage::{Descent, Stolen};
+use super::parcels::Origin;
 use super::place::IfNobody;
 use super::registry::Registry;
 use super::trail::WaitFor;
@@ -31,8 +32,7 @@ use crate::TraceEvent;
 use crate::deque::Steal;
 use crate::job::{JobHeader, JobRef};
 use drowse_sleep::LatchWord;
-use drowse_sync::atomic::{AtomicUsize, Ordering};
-use drowse_sync::{Mutex, faulty, hint, look, omittable};
+use drowse_sync::{faulty, hint, look, omittable};
 use std::cell::Cell;
 use std::ptr::NonNull;
 
@@ -58,48 +58,6 @@ pub(crate) enum Since {
     Job(JobRef),
     /// There are none.
     Now,
-}
-
-/// Jobs that were stolen by mistake, and returned.
-#[derive(Debug)]
-pub(super) struct Returned {
-    jobs: Mutex<Vec<(JobRef, Stolen)>>,
-    count: AtomicUsize,
-}
-
-impl Returned {
-    pub(super) fn new() -> Self {
-        Self { jobs: Mutex::new(Vec::new()), count: AtomicUsize::new(0) }
-    }
-
-    fn push(&self, job: JobRef, stolen: Stolen) {
-        self.jobs.lock().push((job, stolen));
-        // ORDERING: relaxed; the caller goes on to post, by a fence.
-        self.count.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn are_there(&self) -> bool {
-        // ORDERING: relaxed; whoever must not miss one has executed a fence.
-        self.count.load(Ordering::Relaxed) > 0
-    }
-
-    /// The first that the caller may run.
-    pub(super) fn take_if(&self, may_run: impl Fn(Stolen) -> bool) -> Option<Found> {
-        if !self.are_there() {
-            return None;
-        }
-        let mut jobs = self.jobs.lock();
-        let place = jobs.iter().position(|(_, stolen)| may_run(*stolen))?;
-        let (job, stolen) = jobs.swap_remove(place);
-        // ORDERING: relaxed; it may be too high for a moment, never too low.
-        self.count.fetch_sub(1, Ordering::Relaxed);
-        Some(Found { job, stolen: Some(stolen) })
-    }
-
-    /// Whether there is one that the caller may run.
-    fn have(&self, may_run: impl Fn(Stolen) -> bool) -> bool {
-        self.are_there() && self.jobs.lock().iter().any(|(_, stolen)| may_run(*stolen))
-    }
 }
 
 /// A job that was found, and where it was stolen, if it was.
@@ -155,7 +113,7 @@ impl Registry {
 
     /// Gives back a job that the caller may not run.
     fn give_back(&self, job: JobRef, stolen: Stolen) {
-        self.returned.push(job, stolen);
+        self.returned.push(job, Some(stolen));
         // WAKE: for the job, as if it had been injected: nobody has it any more.
         omittable!("isolate/return-no-post", self.sleep.post_injected(1, &|| false));
         // WAKE: whom it was stolen from may wait for it, alone.
@@ -219,7 +177,7 @@ impl WorkerThread {
         let since = self.position_since(since);
         let mut rounds = 0;
         while !latch.probe() {
-            if let Some(job) = self.take_own_since(since, what) {
+            if let Some(job) = self.take_own_since(since) {
                 self.run_own(job);
                 rounds = 0;
             } else if let Some(found) = self.find_descendant(since, rounds >= ROUNDS_UNTIL_FORCE) {
@@ -249,14 +207,13 @@ impl WorkerThread {
         }
     }
 
-    /// A job of its own that it may run while it waits for `what`.
-    pub(super) fn take_own_since(&self, since: i64, what: WaitFor) -> Option<JobRef> {
+    /// A job of its own that it may run while it waits for something, since that position.
+    pub(super) fn take_own_since(&self, since: i64) -> Option<JobRef> {
         if let Some(word) = faulty!("isolate/any-own", self.deque.pop_since(since), self.deque.pop()) {
             // SAFETY: what is in the deque was put there by `push`, and has left it now.
             return Some(unsafe { JobRef::from_word(word) });
         }
-        // Its own part of a broadcast that it waits for is among them.
-        if what == WaitFor::Broadcast { self.take_letter() } else { None }
+        self.take_letter_if(|origin| self.comes_from(origin, since))
     }
 
     /// Runs one job of its own that the region it is in has made. False if there was none.
@@ -284,7 +241,7 @@ impl WorkerThread {
             }
             self.registry.give_back(found.job, Stolen { victim: thief, position });
         }
-        self.registry.returned.take_if(|stolen| self.descends(stolen, since, MOST_THEFTS))
+        self.registry.returned.take_if(|origin| self.comes_from(origin, since))
     }
 
     /// The workers that are in the middle of something which descends from what this one waits for
@@ -295,6 +252,12 @@ impl WorkerThread {
             let descent = self.registry.threads[other].lineage.read()?;
             self.descends(descent.stolen, since, MOST_THEFTS).then_some((other, descent))
         })
+    }
+
+    /// Whether a job that was made there descends from what this worker waits for since that
+    /// position.
+    fn comes_from(&self, origin: Origin, since: i64) -> bool {
+        origin.is_some_and(|origin| self.descends(origin, since, MOST_THEFTS))
     }
 
     /// Whether what was stolen there descends from what this worker waits for since that position.
@@ -319,7 +282,7 @@ impl WorkerThread {
             self.registry.threads[thief].stealer.ask();
         }
         let has_news = || {
-            self.registry.returned.have(|stolen| self.descends(stolen, since, MOST_THEFTS))
+            self.registry.returned.have(|origin| self.comes_from(origin, since))
                 || self.has_letter()
                 || self.place_is_wanted()
         };

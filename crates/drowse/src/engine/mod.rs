@@ -5,12 +5,14 @@
 //! |---|---|
 //! | `registry` | what the workers of one pool share |
 //! | `start`, `terminate` | how a pool begins and ends |
+//! | `absent` | workers without a thread |
 //! | `recruit` | who starts its threads, and knows which of them are left |
 //! | `worker` | what one worker has for itself |
 //! | `search` | where a worker looks for jobs |
 //! | `steal` | how it gets at the jobs of others |
 //! | `wait` | what a worker does until a latch is set |
 //! | `isolate`, `lineage` | what a worker does that must not run other jobs |
+//! | `parcels` | jobs that are not in a deque, with where they come from |
 //! | `place`, `spare` | who runs in the place of a worker that blocks |
 //! | `deep` | what a worker does whose stack is full of waits |
 //! | `stock` | counts that a worker holds, so that the shared ones are left alone |
@@ -27,11 +29,13 @@
 mod deep;
 mod bound;
 mod alarm;
+mod absent;
 mod enter;
 mod guest;
 mod inject;
 mod isolate;
 mod lineage;
+mod parcels;
 mod place;
 mod recruit;
 mod registry;

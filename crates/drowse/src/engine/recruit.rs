@@ -108,8 +108,25 @@ impl Recruiter {
     }
 
     /// Starts the thread of a worker.
-    pub(crate) fn start_worker(self: &Arc<Self>, parts: ThreadBuilderParts) -> io::Result<()> {
-        self.start(self.name(parts.index), || run_worker(parts))
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be started. Then the parts are given back.
+    pub(crate) fn start_worker(
+        self: &Arc<Self>,
+        parts: ThreadBuilderParts,
+    ) -> Result<(), Box<(io::Error, ThreadBuilderParts)>> {
+        let index = parts.index;
+        let kept = Arc::new(Mutex::new(Some(parts)));
+        let given = Arc::clone(&kept);
+        let run = move || {
+            let parts = given.lock().take();
+            parts.into_iter().for_each(run_worker);
+        };
+        self.start(self.name(index), run).map_err(|error| {
+            let parts = kept.lock().take();
+            Box::new((error, parts.expect("there is no thread that could have taken them")))
+        })
     }
 
     /// Starts a thread with this name that is no worker, or not yet. The end of the pool waits for

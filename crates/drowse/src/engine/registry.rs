@@ -1,9 +1,10 @@
 //! What the workers of one pool share.
 
+use super::absent::Vacancies;
 use super::alarm::with_alarm;
 use super::bound::Bound;
-use super::isolate::Returned;
 use super::lineage::Lineage;
+use super::parcels::Parcels;
 use super::place::Places;
 use super::recruit::Recruiter;
 use super::sites::Sites;
@@ -47,7 +48,7 @@ pub(crate) struct Registry {
     /// How many workers are in a region that is.
     pub(super) isolated_regions: Counter,
     /// Jobs that were stolen by mistake.
-    pub(super) returned: Returned,
+    pub(super) returned: Parcels,
     /// How many things the pool must outlive: its handle, and each job that nobody waits for.
     pub(super) reasons_to_live: CachePadded<AtomicUsize>,
     /// The jobs under way that were spawned with a bound.
@@ -59,6 +60,8 @@ pub(crate) struct Registry {
     pub(crate) recruiter: Arc<Recruiter>,
     /// Ends when this is dropped.
     pub(super) stall_watch: OnceLock<StallWatch>,
+    /// If workers may be without a thread.
+    pub(super) vacancies: Option<Arc<Vacancies>>,
 }
 
 /// What a registry is made of, beside its workers.
@@ -68,8 +71,9 @@ pub(super) struct RegistryParts {
     pub(super) isolates: bool,
     pub(super) recorder: Option<Recorder>,
     pub(super) handlers: Arc<Handlers>,
-    pub(super) recruiter: Recruiter,
+    pub(super) recruiter: Arc<Recruiter>,
     pub(super) spares: Spares,
+    pub(super) vacancies: Option<Arc<Vacancies>>,
 }
 
 /// The part of a worker that others see.
@@ -80,7 +84,7 @@ pub(super) struct ThreadInfo {
     /// The thieves' end of its deque.
     pub(super) stealer: Stealer<JobHeader>,
     /// Jobs for this worker and no other.
-    pub(super) broadcasts: Queue<JobRef>,
+    pub(super) broadcasts: Parcels,
     /// Jobs spawned on this worker, to be begun in order.
     pub(super) fifo: JobFifo,
     pub(super) meter: CachePadded<WorkMeter>,
@@ -115,13 +119,14 @@ pub(crate) struct RegistryId(usize);
 impl Registry {
     /// A registry with these thieves' ends, one per worker. Starts no thread.
     pub(super) fn new(stealers: Vec<Stealer<JobHeader>>, parts: RegistryParts) -> Arc<Self> {
-        let RegistryParts { sleep, oldest_first, isolates, recorder, handlers, recruiter, spares } = parts;
+        let RegistryParts { sleep, oldest_first, isolates, recorder, handlers, recruiter, .. } = parts;
+        let RegistryParts { spares, vacancies, .. } = parts;
         let threads: Box<[ThreadInfo]> = stealers
             .into_iter()
             .map(|stealer| ThreadInfo {
                 terminate: OnceLatch::new(),
                 stealer,
-                broadcasts: Queue::new(),
+                broadcasts: Parcels::new(),
                 fifo: JobFifo::new(),
                 meter: CachePadded::new(WorkMeter::default()),
                 seat: AtomicPtr::new(ptr::null_mut()),
@@ -142,13 +147,14 @@ impl Registry {
             spares,
             isolates,
             isolated_regions: Counter::new(),
-            returned: Returned::new(),
+            returned: Parcels::new(),
             reasons_to_live: CachePadded::new(AtomicUsize::new(1)),
             spawned: CachePadded::new(Bound::new()),
             oldest_first,
             recorder,
             handlers,
-            recruiter: Arc::new(recruiter),
+            recruiter,
+            vacancies,
         });
         registry.watch_for_stalls();
         registry
@@ -208,7 +214,7 @@ impl Registry {
 
     /// Whether a broadcast has left a job for this worker, which nobody else can run.
     pub(super) fn has_letter(&self, worker: usize) -> bool {
-        look!("engine/letter-overlooked", !self.threads[worker].broadcasts.is_empty())
+        look!("engine/letter-overlooked", self.threads[worker].broadcasts.are_there())
     }
 
     /// What the workers have done so far.
@@ -249,8 +255,27 @@ impl Registry {
         }
     }
 
+    /// Whether this is a forked child, and the workers are in its parent.
+    pub(crate) fn is_left_behind(&self) -> bool {
+        self.sleep.is_left_behind()
+    }
+
+    /// Must be called before a thread outside gives workers anything.
+    ///
+    /// # Panics
+    ///
+    /// In a forked child, if the pool was made before.
+    pub(crate) fn assert_here(&self) {
+        assert!(
+            !self.is_left_behind(),
+            "this thread pool was made before fork(), and its threads are not in this process: make a new one here, or use \
+             the global one, which starts anew"
+        );
+    }
+
     /// Waits, on a thread that does not run jobs meanwhile: it takes up no place.
     pub(crate) fn wait_outside<R>(&self, wait: impl FnOnce() -> R) -> R {
+        self.assert_here();
         self.release_thread();
         let _back = TakesUpRoom { registry: self };
         wait()

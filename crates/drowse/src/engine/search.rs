@@ -1,6 +1,7 @@
 //! Where a worker looks for jobs.
 
 use super::isolate::Found;
+use super::parcels::Origin;
 use super::worker::WorkerThread;
 use crate::TraceEvent;
 use crate::deque::{Owner, Steal, Stealer};
@@ -49,15 +50,6 @@ impl WorkerThread {
         self.deque.pop().map(|word| unsafe { JobRef::from_word(word) })
     }
 
-    /// A job that a broadcast has left for it.
-    pub(super) fn take_letter(&self) -> Option<JobRef> {
-        self.registry.threads[self.place()?].broadcasts.pop()
-    }
-
-    pub(super) fn has_letter(&self) -> bool {
-        self.place().is_some_and(|place| self.registry.has_letter(place))
-    }
-
     /// One kind before the other, and in the other order the next time.
     fn take_letter_or_injected_job(&self) -> Option<JobRef> {
         let letter = || self.take_letter();
@@ -69,6 +61,25 @@ impl WorkerThread {
         }
     }
 
+    /// A job that a broadcast has left here.
+    pub(super) fn take_letter(&self) -> Option<JobRef> {
+        self.take_letter_if(|_| true)
+    }
+
+    /// The same, if it comes from where it may.
+    ///
+    /// In a forked child nobody leaves any, and whoever was about to would be waited for.
+    pub(super) fn take_letter_if(&self, may_run: impl Fn(Origin) -> bool) -> Option<JobRef> {
+        if self.registry.is_left_behind() {
+            return None;
+        }
+        Some(self.registry.threads[self.place()?].broadcasts.take_if(may_run)?.job)
+    }
+
+    pub(super) fn has_letter(&self) -> bool {
+        self.place().is_some_and(|place| self.registry.has_letter(place))
+    }
+
     pub(super) fn count_deque_job(&self) {
         self.deque_streak.set(self.deque_streak.get().saturating_add(1));
     }
@@ -78,7 +89,7 @@ impl WorkerThread {
     /// to be told each time that it begins to search, and that it stops.
     pub(super) fn take_next_job(&self, is_main_loop: bool) -> Option<Found> {
         let streak = self.streak_elsewhere.get();
-        if streak >= STREAK_ELSEWHERE {
+        if streak >= STREAK_ELSEWHERE || self.registry.is_left_behind() {
             return None;
         }
         self.streak_elsewhere.set(streak + 1);
@@ -87,6 +98,9 @@ impl WorkerThread {
     }
 
     pub(super) fn take_injected_job(&self) -> Option<JobRef> {
+        if self.registry.is_left_behind() {
+            return None; // As for letters. And what is there the parent runs.
+        }
         let job = self.registry.injector.pop();
         if job.is_some() {
             self.meter().injected.add_mine(1);

@@ -194,7 +194,7 @@ impl Registry {
 /// The life of a spare's thread.
 fn run_spare(registry: &Arc<Registry>, number: usize, deque: Owner<JobHeader>) {
     let index = registry.num_threads() + number;
-    let parts = ThreadBuilderParts { index, deque, registry: Arc::clone(registry), presence: None };
+    let parts = ThreadBuilderParts { index, deque, registry: Arc::clone(registry), presence: None, was_absent: false };
     let worker = WorkerThread::new(parts, false);
     // SAFETY: it stays in this frame, in its place, until this is dropped.
     let current = unsafe { WorkerThread::make_current(&worker) };
@@ -213,7 +213,7 @@ fn run_spare(registry: &Arc<Registry>, number: usize, deque: Owner<JobHeader>) {
         worker.tidy_up();
     });
     drop(current);
-    let deque = worker.into_deque();
+    let deque = worker.into_parts().deque;
     registry.spares.roster.lock().seats[number] = SpareSeat::Empty(deque);
 }
 

@@ -69,6 +69,10 @@ impl WorkerThread {
         if let Some(job) = self.take_local_job() {
             return Some(job.into());
         }
+        if self.registry.is_left_behind() {
+            self.settle();
+            return None; // What others have, they run, in the parent.
+        }
         if self.unanswered.rounds.get() >= PATIENCE_OF_THE_BUSY {
             if let Some(job) = self.steal_by_force() {
                 return Some(job);

@@ -15,7 +15,10 @@ impl Registry {
     pub(crate) fn retain(&self) {
         self.with_worker(|worker| match worker {
             Some(worker) => worker.take_reason(),
-            None => self.add(1),
+            None => {
+                self.assert_here();
+                self.add(1);
+            }
         });
     }
 
@@ -53,6 +56,8 @@ impl SharedCount for Registry {
                 // woken.
                 thread.terminate.set_and_wake(registry, index);
             }
+            // Those that are absent were claimed just now, and are not started for the end.
+            registry.vacancies.iter().for_each(|vacancies| vacancies.clear());
         }
     }
 }

@@ -5,8 +5,9 @@ use super::trail::WaitFor;
 use super::worker::WorkerThread;
 use crate::job::Slabs;
 use crate::unwind;
-use drowse_sleep::{Host, LatchWord};
-use drowse_sync::{heavy_fences_executed, look};
+use drowse_sleep::{Host, Idle, LatchWord};
+use drowse_sync::{heavy_fences_executed, look, say};
+use std::process;
 use std::time::Duration;
 
 /// A worker that has slept for so long gives back the memory that many jobs have taken up. Before
@@ -34,18 +35,10 @@ impl WorkerThread {
             if !is_main_loop && self.is_isolated() {
                 self.wait_isolated(latch, what, since);
             } else if !is_main_loop && self.is_deep() {
-                self.wait_deep(latch, what, since);
+                self.wait_deep(latch, since);
             }
             while !latch.probe() {
-                if self.must_mind_place(is_main_loop) {
-                    self.mind_place(latch, is_main_loop);
-                } else if let Some(job) = self.take_local_job_fairly() {
-                    self.run_own(job);
-                } else if let Some(found) = self.take_next_job(is_main_loop) {
-                    self.run_found(found);
-                } else {
-                    self.look_elsewhere(latch, is_main_loop);
-                }
+                self.go_on(latch, is_main_loop);
             }
             self.waits.set(self.waits.get() - 1);
             self.trail().end_wait(before);
@@ -53,22 +46,61 @@ impl WorkerThread {
         });
     }
 
-    /// Searches until there is one job, and runs it, or until the latch is set.
-    pub(super) fn look_elsewhere(&self, latch: &LatchWord, is_main_loop: bool) {
+    /// The main loop: runs jobs until the pool ends, or the worker is bored, which it says. It may
+    /// be searching already.
+    pub(super) fn work_until_end(&self, searching: Option<Idle>) -> bool {
+        let end = self.end();
+        self.waits.set(self.waits.get() + 1);
+        let before = self.trail().begin_wait(WaitFor::Home);
+        let mut is_bored = searching.is_some_and(|idle| self.search(idle, end, true));
+        while !end.probe() && !is_bored {
+            is_bored = self.go_on(end, true);
+        }
+        self.waits.set(self.waits.get() - 1);
+        self.trail().end_wait(before);
+        self.settle();
+        is_bored && !end.probe()
+    }
+
+    /// Runs what is there, or searches. Whether the worker is bored.
+    fn go_on(&self, latch: &LatchWord, is_main_loop: bool) -> bool {
+        if self.must_mind_place(is_main_loop) {
+            self.mind_place(latch, is_main_loop);
+        } else if let Some(job) = self.take_local_job_fairly() {
+            self.run_own(job);
+        } else if let Some(found) = self.take_next_job(is_main_loop) {
+            self.run_found(found);
+        } else {
+            return self.look_elsewhere(latch, is_main_loop);
+        }
+        false
+    }
+
+    /// Searches until there is one job, and runs it, or until the latch is set, or the worker is
+    /// bored, which it says.
+    pub(super) fn look_elsewhere(&self, latch: &LatchWord, is_main_loop: bool) -> bool {
+        let sleep = &self.registry.sleep;
+        if sleep.is_left_behind() {
+            wait_for_nobody();
+        }
+        let idle = sleep.start_looking(self.index());
+        self.search(if is_main_loop { idle } else { idle.in_a_job() }, latch, is_main_loop)
+    }
+
+    /// The same, for one that counts as searching.
+    fn search(&self, mut idle: Idle, latch: &LatchWord, is_main_loop: bool) -> bool {
         self.trail().begin_search();
         let sleep = &self.registry.sleep;
-        let mut idle = sleep.start_looking(self.index());
-        if !is_main_loop {
-            idle = idle.in_a_job();
-        }
-        let mut found = None;
-        while found.is_none() && !latch.probe() && !self.place_is_wanted() {
+        let (mut found, mut is_bored) = (None, false);
+        while found.is_none() && !latch.probe() && !is_bored && !self.place_is_wanted() {
+            // One more look, and it is.
+            is_bored = idle.is_bored();
             self.meter().searches.add_mine(1);
             // A job from outside that is begun in the middle of another keeps whoever waits for
             // that one waiting for both. Wherever there are others to do it, they come first.
             let from_outside = is_main_loop || !sleep.has_just_begun(&idle);
             found = self.find_work(|| latch.probe(), from_outside);
-            if found.is_none() {
+            if found.is_none() && !is_bored {
                 // WAKE: the latch's setter wakes us, as does whoever posts a job; the protocol
                 // looks for jobs once more when it has counted us as sleeping.
                 sleep.no_work_found(&mut idle, latch, self);
@@ -79,9 +111,9 @@ impl WorkerThread {
         sleep.stop_looking(idle, || look!("engine/baton-blind", self.registry.work_visible()));
         self.count_heavy_fences();
         self.streak_elsewhere.set(0);
-        if let Some(found) = found {
-            self.run_found(found);
-        }
+        let Some(found) = found else { return is_bored };
+        self.run_found(found);
+        false
     }
 
     /// The thread will do nothing for a while, or nothing more for this worker.
@@ -122,6 +154,17 @@ impl WorkerThread {
         self.settle();
         true
     }
+}
+
+/// A worker that is in a forked child has come to a point where only others could help, and they
+/// are in the parent.
+#[cold]
+fn wait_for_nobody() -> ! {
+    say(format_args!(
+        "drowse: a job has called fork(), and what its child would wait for now is done by threads that are not in the \
+         child; aborting it (let the child call exec or _exit inside of the job, or fork outside of thread pools)"
+    ));
+    process::abort();
 }
 
 /// What the sleep protocol asks and tells a worker that falls asleep.

@@ -7,7 +7,7 @@ use super::start::ThreadBuilderParts;
 use super::steal::Unanswered;
 use super::stock::Stocks;
 use crate::deque::{Owner, Pushed};
-use crate::job::{JobHeader, JobRef, Slabs};
+use crate::job::{JobFifo, JobHeader, JobRef, Slabs};
 use crate::metrics::WorkMeter;
 use drowse_sleep::{LatchWord, PostedTo};
 use drowse_sync::{Arc, heavy_fences_executed, omittable, random_seed};
@@ -67,6 +67,8 @@ pub(crate) struct WorkerThread {
 
 impl WorkerThread {
     pub(super) fn new(parts: ThreadBuilderParts, is_adopted: bool) -> Self {
+        // What it has executed on other threads counts too.
+        let counted = parts.registry.threads[parts.index].meter.heavy_fences.get();
         Self {
             deque: parts.deque,
             index: parts.index,
@@ -85,7 +87,7 @@ impl WorkerThread {
             letter_was_first: Cell::new(false),
             turns: Cell::new(0),
             unanswered: Unanswered::default(),
-            heavy_fences_before: Cell::new(heavy_fences_executed()),
+            heavy_fences_before: Cell::new(heavy_fences_executed().wrapping_sub(counted)),
             waits: Cell::new(0),
             is_adopted,
         }
@@ -133,13 +135,6 @@ impl WorkerThread {
         IsCurrent::of(this)
     }
 
-    /// What is left of a worker without a thread. It must not be current, and its deque must have
-    /// [rested](Owner::rest).
-    pub(super) fn into_deque(self) -> Owner<JobHeader> {
-        debug_assert!(!self.is_current());
-        self.deque
-    }
-
     /// Makes this thread the worker `this` for a while, or none. Returns what it was.
     ///
     /// # Safety
@@ -172,6 +167,14 @@ impl WorkerThread {
     #[inline(always)]
     pub(crate) fn index(&self) -> usize {
         self.index
+    }
+
+    /// What another thread needs to become this worker, which is not current any more, has rested,
+    /// and has no jobs.
+    pub(super) fn into_parts(self) -> ThreadBuilderParts {
+        debug_assert!(!self.is_current());
+        let Self { index, deque, registry, .. } = self;
+        ThreadBuilderParts { index, deque, registry, presence: None, was_absent: false }
     }
 
     /// Whether its thread was there before, and was taken over.
@@ -237,10 +240,22 @@ impl WorkerThread {
     ///
     /// As for [`push`](Self::push).
     pub(crate) unsafe fn push_fifo(&self, job: JobRef) {
-        let fifo = &self.registry.threads[self.index].fifo;
         // SAFETY: the fifo is in the registry, which every worker that may execute the reference
         // holds.
-        self.without_turns(|| unsafe { self.push(fifo.push(job)) });
+        unsafe { self.push_to(&self.registry.threads[self.index].fifo, job) };
+    }
+
+    /// The same, with those that were offered through this fifo. In isolation it is offered as it is:
+    /// the oldest of the fifo may be from outside.
+    ///
+    /// # Safety
+    ///
+    /// As for [`push`](Self::push); and the fifo must be there until the job has run.
+    pub(crate) unsafe fn push_to(&self, fifo: &JobFifo, job: JobRef) {
+        // SAFETY: the caller's promise.
+        let job = if self.is_isolated() { job } else { unsafe { fifo.push(job) } };
+        // SAFETY: the caller's promise; or a reference that the fifo has made for it.
+        self.without_turns(|| unsafe { self.push(job) });
     }
 
     /// Room for the jobs that it spawns.

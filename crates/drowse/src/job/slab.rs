@@ -197,12 +197,11 @@ impl Drop for Slabs {
     }
 }
 
-/// Slabs that nobody uses. The lock is never waited for: it may have been locked by a thread that a
-/// `fork` has left behind.
+/// Slabs that nobody uses. The lock is never waited for: to allocate one is quicker.
 #[cfg(not(any(drowse_loom, drowse_shuttle)))]
 mod spare {
     use super::{SLAB_ALIGN, Slab};
-    use drowse_sync::{Counter, Mutex, MutexGuard, OnceLock};
+    use drowse_sync::{Counter, Mutex, MutexGuard, PerProcess};
     use std::mem;
 
     /// A slab in which there is nothing.
@@ -213,8 +212,8 @@ mod spare {
 
     /// All of them, unless somebody else is at it.
     fn spare() -> Option<MutexGuard<'static, Vec<Spare>>> {
-        static SPARE: OnceLock<Mutex<Vec<Spare>>> = OnceLock::new();
-        SPARE.get_or_init(|| Mutex::new(Vec::new())).try_lock()
+        static SPARE: PerProcess<Mutex<Vec<Spare>>> = PerProcess::new();
+        SPARE.get(|| Mutex::new(Vec::new())).try_lock()
     }
 
     /// How many there are, about.

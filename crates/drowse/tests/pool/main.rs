@@ -5,6 +5,7 @@ mod common;
 
 mod build_scoped;
 mod builder;
+mod come_and_go;
 mod guests;
 mod handlers;
 mod metrics;

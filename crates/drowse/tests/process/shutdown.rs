@@ -2,11 +2,13 @@
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 use crate::common::child::{in_child, this_test};
-use crate::common::{fib, tasks, until};
+use crate::common::{caught, fib, tasks, until};
 use drowse::{SleepProtocol, ThreadPoolBuilder};
 use std::cell::Cell;
 use std::fs;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
 
 /// How much memory the process takes up that is there, in bytes, without what the allocator keeps.
 fn resident() -> usize {
@@ -54,6 +56,76 @@ fn a_thousand_pools_created_used_and_shut_down() {
         }
         let more = resident().saturating_sub(level);
         assert!(more < 2_000_000, "{more} bytes more after 900 pools");
+    });
+    ended.assert_done();
+}
+
+#[test]
+fn the_global_pool_leaves_no_thread_and_starts_anew() {
+    let ended = in_child(this_test!(), &[("DROWSE_NUM_THREADS", "3")], || {
+        let before = tasks::count();
+        drowse::shutdown_global(); // There is none yet.
+        for round in 1..=100 {
+            let (sender, receiver) = mpsc::channel();
+            assert_eq!(fib(8), 21);
+            drowse::broadcast(|_| LOCAL.with(|local| local.0.set(1)));
+            drowse::spawn(move || drowse::spawn(move || sender.send(round).unwrap()));
+            drowse::shutdown_global();
+            assert_eq!(receiver.try_recv(), Ok(round), "what was spawned has run");
+            assert_eq!(DROPPED.load(Ordering::Relaxed), 3 * round);
+            until("the threads are gone", || tasks::count() == before);
+        }
+        ThreadPoolBuilder::new().num_threads(2).build_global().unwrap();
+        assert_eq!(drowse::current_num_threads(), 2, "it can be built as one likes again");
+        drowse::shutdown_global();
+        assert_eq!(drowse::current_num_threads(), 3, "or as the environment says");
+    });
+    ended.assert_done();
+}
+
+#[test]
+fn the_global_pool_is_shut_down_under_those_who_use_it() {
+    let ended = in_child(this_test!(), &[("DROWSE_NUM_THREADS", "3")], || {
+        let (before, over) = (tasks::count(), AtomicBool::new(false));
+        let spawned = Arc::new(AtomicUsize::new(0));
+        thread::scope(|s| {
+            let users = [(); 3].map(|()| {
+                s.spawn(|| {
+                    let mut mine = 0;
+                    while !over.load(Ordering::Relaxed) {
+                        assert_eq!(fib(8), 21);
+                        let mut done = false;
+                        drowse::in_place_scope(|s| s.spawn(|_| done = true));
+                        assert!(done);
+                        let spawned = Arc::clone(&spawned);
+                        drowse::spawn(move || _ = spawned.fetch_add(1, Ordering::Relaxed));
+                        assert_eq!(drowse::spawn_handle(|| 42).join().unwrap(), 42);
+                        mine += 1;
+                    }
+                    mine
+                })
+            });
+            for _ in 0..300 {
+                drowse::shutdown_global();
+            }
+            over.store(true, Ordering::Relaxed);
+            let all: usize = users.into_iter().map(|user| user.join().unwrap()).sum();
+            drowse::shutdown_global();
+            assert_eq!(spawned.load(Ordering::Relaxed), all, "nothing was lost");
+        });
+        until("the threads are gone", || tasks::count() == before);
+    });
+    ended.assert_done();
+}
+
+#[test]
+fn whoever_would_wait_for_itself_is_told() {
+    let ended = in_child(this_test!(), &[("DROWSE_NUM_THREADS", "2")], || {
+        let message = drowse::spawn_handle(|| caught::<&str, _>(drowse::shutdown_global)).join().unwrap();
+        assert!(message.contains("wait for itself"), "{message}");
+        let message = drowse::in_place_scope(|_| caught::<&str, _>(drowse::shutdown_global));
+        assert!(message.contains("wait for itself"), "{message}");
+        assert_eq!(fib(8), 21, "and all goes on");
     });
     ended.assert_done();
 }

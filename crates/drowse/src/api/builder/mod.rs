@@ -6,6 +6,9 @@ mod registry;
 mod sleep;
 mod threads;
 
+pub use threads::Start;
+
+use self::threads::Coming;
 use super::error::ThreadPoolBuildError;
 use super::global::set_global_registry;
 use super::pool::ThreadPool;
@@ -37,6 +40,7 @@ pub struct ThreadPoolBuilder<S = DefaultSpawn> {
     thread_name: Option<Box<dyn FnMut(usize) -> String>>,
     stack_size: Option<usize>,
     allow_fewer_threads: bool,
+    coming: Coming,
     /// `None`: what the environment says, else the default.
     sleep_protocol: Option<SleepProtocol>,
     sleep_policy: Option<Policy>,
@@ -64,6 +68,7 @@ impl ThreadPoolBuilder {
             thread_name: None,
             stack_size: None,
             allow_fewer_threads: false,
+            coming: Coming::default(),
             sleep_protocol: None,
             sleep_policy: None,
             steering: None,
@@ -372,6 +377,7 @@ impl<S> ThreadPoolBuilder<S> {
             thread_name: self.thread_name,
             stack_size: self.stack_size,
             allow_fewer_threads: self.allow_fewer_threads,
+            coming: self.coming,
             sleep_protocol: self.sleep_protocol,
             sleep_policy: self.sleep_policy,
             steering: self.steering,
@@ -400,6 +406,7 @@ impl<S> fmt::Debug for ThreadPoolBuilder<S> {
             .field("thread_name", &self.thread_name.is_some())
             .field("stack_size", &self.stack_size)
             .field("allow_fewer_threads", &self.allow_fewer_threads)
+            .field("coming", &self.coming)
             .field("sleep_protocol", &self.sleep_protocol)
             .field("sleep_policy", &self.sleep_policy)
             .field("steering", &self.steering)

@@ -52,6 +52,9 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
                 return Err(ThreadPoolBuildError::new(BuildErrorKind::CurrentThreadAlreadyInPool));
             }
         }
+        if !S::IS_OURS && self.coming.is_special() {
+            return Err(ThreadPoolBuildError::new(BuildErrorKind::CannotStartLater));
+        }
         let wanted = if self.num_threads == 0 { default_num_threads() } else { self.num_threads };
         let wanted = wanted.min(max_num_threads());
         let allow_fewer = self.allow_fewer_threads;
@@ -144,6 +147,8 @@ impl<S: ThreadSpawn> Attempt<S> {
             recorder: tracing.as_ref().map(|tracing| tracing.recorder.clone()),
             handlers: Arc::clone(&self.handlers),
             recruiter: Recruiter::new(self.names[..num_threads].into(), builder.stack_size),
+            is_eager: !S::IS_OURS || builder.coming.is_eager(),
+            idle_timeout: if S::IS_OURS { builder.coming.idle_timeout() } else { None },
             spawn: &mut |parts| builder.spawner.spawn(ThreadBuilder::new(parts)),
         };
         Ok(Registry::build(plan).inspect(|_| {

@@ -1,6 +1,49 @@
 //! How many threads a pool has, and when.
 
 use super::ThreadPoolBuilder;
+use crate::api::env::{default_idle_timeout, default_start};
+use std::time::Duration;
+
+/// When the threads of a pool are started.
+///
+/// ```
+/// use drowse::Start;
+///
+/// let builder = drowse::ThreadPoolBuilder::new().num_threads(64).start(Start::OnDemand);
+/// assert_eq!(builder.build().unwrap().install(|| 6 * 7), 42);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Start {
+    /// All of them, when the pool is built.
+    #[default]
+    Eager,
+    /// One when the pool is built, each of the others when it is first needed: when there is work,
+    /// and nobody who sleeps and could do it.
+    OnDemand,
+}
+
+/// When threads come, and when they go. `None`: what the environment says.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Coming {
+    pub(super) start: Option<Start>,
+    pub(super) idle_timeout: Option<Duration>,
+}
+
+impl Coming {
+    /// Whether something was chosen that only threads of our own can do.
+    pub(super) fn is_special(self) -> bool {
+        self.start == Some(Start::OnDemand) || self.idle_timeout.is_some()
+    }
+
+    pub(super) fn is_eager(self) -> bool {
+        self.start.unwrap_or_else(default_start) == Start::Eager
+    }
+
+    pub(super) fn idle_timeout(self) -> Option<Duration> {
+        self.idle_timeout.or_else(default_idle_timeout)
+    }
+}
 
 impl<S> ThreadPoolBuilder<S> {
     /// Sets whether the pool may have fewer threads than it was to have, if the system does not let
@@ -34,6 +77,55 @@ impl<S> ThreadPoolBuilder<S> {
     /// ```
     pub fn allow_fewer_threads(mut self, allow: bool) -> Self {
         self.allow_fewer_threads = allow;
+        self
+    }
+
+    /// Sets when threads are started. The default is what the environment variable `DROWSE_START`
+    /// says, `eager` or `ondemand`, else [`Start::Eager`].
+    ///
+    /// On demand, a wide pool costs what it is used for: a program that does one `join` starts two
+    /// or three threads. The first worker, or the first two with
+    /// [`use_current_thread`](Self::use_current_thread), get theirs at once; all others count as
+    /// asleep until they are needed. To start one takes longer than to wake one, some tens of
+    /// microseconds. [`start_handler`](Self::start_handler) is called by each as it starts. If the
+    /// system refuses a thread then, the pool goes on with those that it has, says so once on the
+    /// standard error, and tries again later; but a `broadcast` needs all of them, and waits.
+    ///
+    /// Not together with [`spawn_handler`](Self::spawn_handler): it may be gone when a thread is
+    /// needed. [`build`](Self::build) returns an error then.
+    ///
+    /// ```
+    /// use drowse::Start;
+    ///
+    /// let builder = drowse::ThreadPoolBuilder::new().num_threads(16).start(Start::OnDemand);
+    /// let pool = builder.build().unwrap();
+    /// assert_eq!(pool.current_num_threads(), 16); // whether or not they are there yet
+    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+    /// ```
+    pub fn start(mut self, start: Start) -> Self {
+        self.coming.start = Some(start);
+        self
+    }
+
+    /// Lets a thread leave that has had nothing to do for this long. It comes back when it is
+    /// needed. The default is what the environment variable `DROWSE_IDLE_TIMEOUT` says, in
+    /// milliseconds, else never.
+    ///
+    /// A thread that sleeps costs no time, but its stack and what is in its thread-locals. Before
+    /// it leaves, it calls the [exit handler](Self::exit_handler); the one that comes in its place
+    /// calls the [start handler](Self::start_handler). The first worker stays, as for
+    /// [`start`](Self::start); and what is said there of threads that cannot be started, and of
+    /// spawn handlers, holds here too.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let builder = drowse::ThreadPoolBuilder::new().num_threads(4);
+    /// let pool = builder.idle_timeout(Duration::from_secs(10)).build().unwrap();
+    /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
+    /// ```
+    pub fn idle_timeout(mut self, idle_timeout: Duration) -> Self {
+        self.coming.idle_timeout = Some(idle_timeout);
         self
     }
 }

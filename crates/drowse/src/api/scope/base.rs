@@ -34,6 +34,9 @@ impl<'scope> ScopeBase<'scope> {
     /// A scope whose jobs run in `registry`, and whose end `owner` waits for (`None`: a thread that
     /// is not a worker).
     pub(super) fn new(owner: Option<&WorkerThread>, registry: Arc<Registry>) -> Self {
+        if owner.is_none() {
+            registry.assert_here();
+        }
         Self {
             registry,
             panic: AtomicPtr::new(ptr::null_mut()),

@@ -103,7 +103,7 @@ impl<'scope> ScopeFifo<'scope> {
         registry.with_worker(|worker| match worker {
             // SAFETY: a new reference. The fifos are part of the scope, which waits for the job,
             // and so for the reference that stands for it.
-            Some(worker) => unsafe { worker.push(self.fifos[worker.index()].push(job)) },
+            Some(worker) => unsafe { worker.push_to(&self.fifos[worker.index()], job) },
             // SAFETY: a new reference.
             None => unsafe { registry.inject(job) },
         });
