@@ -6,6 +6,7 @@
 
 use crate::actions;
 use crate::verdict::fail;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The job exists.
@@ -100,13 +101,18 @@ impl Book {
         }
     }
 
-    /// The first job that has not ended yet, and what is known of it.
+    /// The first job of all that has not ended yet, and what is known of it.
     pub(crate) fn first_open(&self) -> Option<String> {
+        self.first_open_of(0..self.pages.len() as Page)
+    }
+
+    /// The same, of these jobs.
+    pub(crate) fn first_open_of(&self, pages: Range<Page>) -> Option<String> {
         let is_open = |word: u32| {
             word & MADE != 0 && (times(word, DROPPED) == 0 || word & LOUD != 0 && times(word, HEARD) == 0)
         };
-        let mut words = self.pages.iter().map(|word| word.load(Ordering::Relaxed)).enumerate();
-        words.find(|(_, word)| is_open(*word)).map(|(page, word)| tell(page as Page, word))
+        let mut words = pages.map(|page| (page, self.pages[page as usize].load(Ordering::Relaxed)));
+        words.find(|(_, word)| is_open(*word)).map(|(page, word)| tell(page, word))
     }
 
     /// A number that changes whenever a job begins or ends.

@@ -30,6 +30,9 @@ pub(crate) struct Plan {
     pub(crate) environment: Vec<(&'static str, &'static str)>,
     pub(crate) pools: Vec<PoolPlan>,
     pub(crate) outsiders: usize,
+    /// One thread outside, which lets everything end before it goes on: the pools fall asleep, and
+    /// nobody else comes who would find what a lost wake-up has left.
+    pub(crate) calm: bool,
     /// What each thread outside does, one after the other.
     pub(crate) actions: usize,
     /// How many jobs come of one such action, at most.
@@ -56,6 +59,8 @@ pub(crate) struct PoolPlan {
     /// It counts who is active, for its deadlock handler.
     census: bool,
     traced: bool,
+    /// Its threads say when they come and go.
+    announced: bool,
 }
 
 const EAGER: SleepPolicy =
@@ -71,6 +76,7 @@ impl Plan {
     pub(crate) fn of(seed: u64) -> Self {
         let dice = &mut Dice::new(seed);
         let pools = 1 + dice.below(3);
+        let calm = dice.one_in(3);
         Self {
             seed,
             one_cpu: dice.one_in(4),
@@ -86,8 +92,9 @@ impl Plan {
             global: dice.one_in(4),
             environment: environment(dice),
             pools: (0..pools).map(|_| PoolPlan::random(dice, &[1, 2, 2, 3, 8, MAX_WIDTH])).collect(),
-            outsiders: 1 + dice.below(6),
-            actions: 20 + dice.below(100),
+            outsiders: if calm { 1 } else { 1 + dice.below(6) },
+            calm,
+            actions: (20 + dice.below(100)) * if calm { 4 } else { 1 },
             jobs: dice.pick(&[8, 40, 100, 250]),
         }
     }
@@ -126,7 +133,13 @@ impl PoolPlan {
             oldest_first: dice.one_in(8),
             census: dice.one_in(4),
             traced: dice.one_in(8),
+            announced: dice.one_in(2),
         }
+    }
+
+    /// Its threads do not end, so they do not say so.
+    pub(crate) fn for_ever(self) -> Self {
+        Self { announced: false, ..self }
     }
 
     /// A builder for it, complete but for the threads' names.
@@ -158,6 +171,9 @@ impl PoolPlan {
         if self.traced {
             builder = builder.trace(&drowse::Trace::new());
         }
+        if self.announced {
+            builder = builder.start_handler(|_| world.has_come()).exit_handler(|_| world.has_left());
+        }
         builder
     }
 
@@ -187,6 +203,7 @@ mod tests {
         let some = |what: fn(&Plan) -> bool| plans.iter().any(what);
         assert!(some(|plan| plan.one_cpu && plan.storm && plan.membarrier == Membarrier::Refused));
         assert!(some(|plan| !plan.one_cpu && plan.membarrier == Membarrier::RefusedLate));
+        assert!(some(|plan| plan.calm && plan.upward) && some(|plan| plan.calm && !plan.upward));
         assert!(some(|plan| plan.global && plan.upward && plan.lean));
         for width in [1, 2, 3, 8, MAX_WIDTH] {
             assert!(plans.iter().any(|plan| plan.pools.iter().any(|pool| pool.width == width)), "{width}");

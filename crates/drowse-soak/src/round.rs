@@ -26,10 +26,15 @@ pub(crate) fn run(plan: Plan) {
             fail("a thread outside panicked");
         }
     }
-    until("all jobs have ended", || world.book.first_open());
+    // The watch sees to it that this ends.
+    while world.book.first_open().is_some() {
+        thread::park_timeout(Duration::from_millis(1));
+    }
+    watch::end();
     // SAFETY: no job is left, and the threads outside have ended.
     unsafe { world.end() };
     until("the pools' threads have ended", || (tasks::ids().len() > threads).then(tasks::table));
+    world.demand_all_have_left();
     let (jobs, kinds) = world.book.counts();
     println!("jobs {jobs}");
     for (name, times) in actions::all().zip(kinds) {
@@ -46,7 +51,7 @@ fn begin(plan: Plan) -> (usize, &'static World) {
         return (before, world);
     }
     // The global pool never ends. Its width is the environment's business.
-    let plan = PoolPlan::random(&mut world.plan.dice(), &[0]);
+    let plan = PoolPlan::random(&mut world.plan.dice(), &[0]).for_ever();
     let named = plan.builder(world).thread_name(|index| format!("global.{index}"));
     if let Err(error) = named.build_global() {
         fail(&format!("no global pool: {error}"));
@@ -70,6 +75,9 @@ fn outsider(world: &'static World, index: usize) -> thread::JoinHandle<()> {
                 world.book.goes_on_with(pages.start, kind);
             });
             doing.store(0, Ordering::Relaxed);
+            while plan.calm && world.book.first_open_of(pages.clone()).is_some() {
+                thread::park_timeout(Duration::from_micros(50));
+            }
             pause(&mut dice);
         }
     };
@@ -100,8 +108,7 @@ fn fail_on_panics() {
 fn until(what: &str, rest: impl Fn() -> Option<String>) {
     let start = Instant::now();
     while let Some(rest) = rest() {
-        // Work that goes on is the watch's business.
-        if start.elapsed() > watch::limit() * 3 {
+        if start.elapsed() > watch::limit() {
             fail_after_report(&format!("waited in vain until {what}:\n{rest}"));
         }
         thread::park_timeout(Duration::from_millis(1));

@@ -18,12 +18,22 @@ pub(crate) fn limit() -> Duration {
     Duration::from_secs(20) * patience
 }
 
+static IS_OVER: AtomicBool = AtomicBool::new(false);
+
+/// From now on nothing is to be seen: all jobs have ended.
+pub(crate) fn end() {
+    IS_OVER.store(true, Ordering::Relaxed);
+}
+
 /// Watches from now on.
 pub(crate) fn begin(world: &'static World) {
     spawn("watch", move || {
         let (mut last, mut since) = (0, Instant::now());
         loop {
             thread::park_timeout(GLANCE);
+            if IS_OVER.load(Ordering::Relaxed) {
+                continue;
+            }
             let now = world.book.progress();
             if now != last {
                 (last, since) = (now, Instant::now());

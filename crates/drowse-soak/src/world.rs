@@ -8,7 +8,7 @@ use crate::watch;
 use drowse::ThreadPool;
 use std::any::Any;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicPtr, AtomicU8, Ordering};
 
 /// One for each round, and so for each process. It is never freed: who touches it last is nobody's
 /// concern.
@@ -19,6 +19,8 @@ pub(crate) struct World {
     pools: Vec<Standing>,
     /// What each thread outside does: an action, plus 1.
     pub(crate) outside: Vec<AtomicU8>,
+    /// How many threads have started that have not ended, by their handlers.
+    here: AtomicIsize,
 }
 
 /// A pool that lasts for the round.
@@ -30,6 +32,16 @@ struct Standing {
     /// Somebody in it blocks until somebody else in it runs. Two at a time could take all of its
     /// workers.
     meeting: AtomicBool,
+}
+
+/// Leave to block in a pool, for as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Leave(&'static AtomicBool);
+
+impl Drop for Leave {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
 }
 
 /// What a job panics with that is meant to: its number.
@@ -50,6 +62,7 @@ impl World {
             book: Book::new(pages, plan.lean),
             pools: plan.pools.iter().map(standing).collect(),
             outside: (0..plan.outsiders).map(|_| AtomicU8::new(0)).collect(),
+            here: AtomicIsize::new(0),
             plan,
         }));
         watch::begin(world);
@@ -85,20 +98,30 @@ impl World {
         pools.filter_map(|pool| unsafe { pool.as_ref() })
     }
 
+    pub(crate) fn has_come(&self) {
+        self.here.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn has_left(&self) {
+        self.here.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Of all pools that have ended.
+    pub(crate) fn demand_all_have_left(&self) {
+        let here = self.here.load(Ordering::Relaxed);
+        demand!(here == 0, "{here} more threads called the start handler than the exit handler");
+    }
+
     pub(crate) fn seats(&self, pool: usize) -> &Seats {
         &self.pools[pool].seats
     }
 
-    /// Calls `f` if nobody in the pool does so already. In it a worker may block until another one
-    /// of the pool runs a job. Returns whether it was called.
-    pub(crate) fn alone_in(&self, pool: usize, f: impl FnOnce()) -> bool {
+    /// Leave for a worker of the pool to block until another one runs a job. `None` if the pool has
+    /// one worker, or if another one has leave to.
+    pub(crate) fn leave_to_block(&'static self, pool: usize) -> Option<Leave> {
         let meeting = &self.pools[pool].meeting;
-        if meeting.swap(true, Ordering::AcqRel) {
-            return false;
-        }
-        f();
-        meeting.store(false, Ordering::Release);
-        true
+        let is_granted = self.plan.pools[pool].width > 1 && !meeting.swap(true, Ordering::AcqRel);
+        is_granted.then(|| Leave(meeting))
     }
 
     /// A pool was left with the panic of a job that nobody waits for.

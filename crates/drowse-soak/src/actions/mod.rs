@@ -21,8 +21,8 @@
 //!
 //! Two rules keep the mixes free of deadlocks of their own. A job waits only for jobs that it has
 //! made, or that those have made. And a worker blocks (waits without running other jobs) only in
-//! rounds that are [`upward`](crate::plan::Plan::upward), or in
-//! [`World::alone_in`](crate::world::World::alone_in).
+//! rounds that are [`upward`](crate::plan::Plan::upward), or with
+//! [`World::leave_to_block`](crate::world::World::leave_to_block).
 
 mod broadcast;
 mod handle;
