@@ -115,7 +115,10 @@ fn main() -> ExitCode {
             outcome.report.iter().for_each(|line| println!("{line}"));
             ExitCode::from(outcome.status.exit_code())
         }
-        None => all(&context),
+        None => {
+            context.is_whole = true;
+            all(&context)
+        }
     }
 }
 

@@ -11,6 +11,7 @@ pub(super) const ACTIONS: &[Action] = &[
     action("meet_in_join", 2, in_join).of_jobs(2).when(is_in_pool),
     action("meet_in_scope", 1, in_scope).of_jobs(2).when(is_in_pool),
     action("meet_spawned", 1, spawned).of_jobs(2).when(is_in_pool),
+    action("meet_spawned_all", 1, spawned_all).of_jobs(2).when(is_in_pool),
     action("meet_of_spawned", 3, both_spawned).of_jobs(2),
 ];
 
@@ -80,6 +81,12 @@ fn in_scope(turn: &mut Turn<'_>) {
 fn spawned(turn: &mut Turn<'_>) {
     let (a, b) = pair(turn, turn.home);
     drowse::spawn(|| b.go());
+    a.go();
+}
+
+fn spawned_all(turn: &mut Turn<'_>) {
+    let (a, b) = pair(turn, turn.home);
+    drowse::spawn_all([move || b.go()]);
     a.go();
 }
 
