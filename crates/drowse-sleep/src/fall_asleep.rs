@@ -323,7 +323,7 @@ impl Sleep {
     }
 
     /// The last step before the worker parks. False if a waker was quicker.
-    fn enter_slot(&self, worker: usize, host: &dyn Host, enter: &dyn Fn() -> bool) -> bool {
+    pub(crate) fn enter_slot(&self, worker: usize, host: &dyn Host, enter: &dyn Fn() -> bool) -> bool {
         match &self.detector {
             None => enter(),
             Some(detector) => detector.fall_asleep(worker, enter, &|dead| host.deadlock(dead)),

@@ -170,6 +170,7 @@
 //! });
 //! ```
 
+mod alone;
 mod choice;
 pub mod counters;
 mod deadlock;

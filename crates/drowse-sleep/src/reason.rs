@@ -6,7 +6,7 @@
 /// use drowse_sleep::Reason;
 ///
 /// let names: Vec<_> = Reason::ALL.iter().map(|reason| reason.name()).collect();
-/// assert_eq!(names, ["job", "baton", "latch", "broadcast", "terminate", "sentry"]);
+/// assert_eq!(names, ["job", "baton", "latch", "broadcast", "terminate", "sentry", "call"]);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -23,12 +23,15 @@ pub enum Reason {
     Terminate,
     /// It was the [sentry](crate::Wake::Sentry), and its time had come: it got up by itself.
     Sentry,
+    /// Somebody had something for it that nobody else may do: it slept
+    /// [alone](crate::Sleep::sleep_alone).
+    Call,
 }
 
 impl Reason {
     /// Every reason, in the order in which tables show them.
-    pub const ALL: [Self; 6] =
-        [Self::Job, Self::Baton, Self::Latch, Self::Broadcast, Self::Terminate, Self::Sentry];
+    pub const ALL: [Self; 7] =
+        [Self::Job, Self::Baton, Self::Latch, Self::Broadcast, Self::Terminate, Self::Sentry, Self::Call];
 
     /// One word for it.
     pub fn name(self) -> &'static str {
@@ -39,6 +42,7 @@ impl Reason {
             Self::Broadcast => "broadcast",
             Self::Terminate => "terminate",
             Self::Sentry => "sentry",
+            Self::Call => "call",
         }
     }
 }

@@ -128,11 +128,12 @@ impl Sleep {
         u32::try_from(self.relieved.get()).unwrap_or(u32::MAX).min(MOST_IN_A_ROW)
     }
 
-    /// There is room for as many workers as there are processors, beside those who are stuck; and
-    /// for twice as many with each sentry in a row that had to get up.
+    /// There is room for as many workers as there are processors, beside those who are stuck or
+    /// sleep alone; and for twice as many with each sentry in a row that had to get up.
     pub(crate) fn room_beside_the_stuck(&self) -> usize {
         let stuck = usize::try_from(self.stuck.get()).unwrap_or(0).min(self.workers());
-        self.room.get().saturating_mul(1 << self.in_a_row()).saturating_add(stuck)
+        let off = stuck.saturating_add(self.sleeping_alone());
+        self.room.get().saturating_mul(1 << self.in_a_row()).saturating_add(off)
     }
 
     /// How many to wake where the baton is passed: one, unless those who are up were stuck just

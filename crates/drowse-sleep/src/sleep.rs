@@ -36,6 +36,8 @@ pub struct Sleep {
     pub(crate) relieved: Counter,
     /// How many workers do not come back from their jobs: those whom the sentries have noted.
     pub(crate) stuck: Counter,
+    /// How many sleep alone.
+    pub(crate) alone: Counter,
     /// How many guests have come; and how many had, when the door was last left alone.
     pub(crate) guests: Counter,
     pub(crate) guests_when_closed: Counter,
@@ -75,6 +77,7 @@ impl Sleep {
             room: Room::new(workers),
             relieved: Counter::new(),
             stuck: Counter::new(),
+            alone: Counter::new(),
             guests: Counter::new(),
             guests_when_closed: Counter::new(),
             owed_since: Counter::new(),

@@ -1,5 +1,6 @@
 //! The slots: one word per worker to park on, claimed by whoever wakes it.
 
+mod alone;
 mod guests;
 
 use drowse_sync::atomic::Ordering;
@@ -27,6 +28,13 @@ const GUEST: u32 = 8;
 const GUEST_AWAKE: u32 = GUEST | AWAKE;
 const GUEST_PREPARED: u32 = GUEST | PREPARED;
 const GUEST_PARKED: u32 = GUEST | PARKED;
+
+/// The worker, or its guest, sleeps alone: it wants to be woken for its latch, or for something
+/// that nobody else may do, and not for posts. It is not counted.
+const ALONE: u32 = 16;
+const ALONE_PARKED: u32 = ALONE | PARKED;
+const GUEST_ALONE_PREPARED: u32 = GUEST | ALONE | PREPARED;
+const GUEST_ALONE_PARKED: u32 = GUEST | ALONE | PARKED;
 
 /// A guest that is parked blocks on the bell of its seat, since the worker blocks on the slot.
 const QUIET: u32 = 0;
@@ -93,11 +101,20 @@ pub(crate) enum Claim {
     Relieved,
     /// As asleep, but it is a guest.
     Guest,
+    /// It slept alone, and is ours: unpark it. It was not counted.
+    Alone,
+    /// The same, but it is a guest.
+    GuestAlone,
 }
 
 impl Claim {
     /// Whether the worker counted as asleep, and is ours to unpark.
     pub(crate) fn slept(self) -> bool {
+        self.was_counted() || matches!(self, Self::Alone | Self::GuestAlone)
+    }
+
+    /// Whether the protocol had it counted as asleep.
+    pub(crate) fn was_counted(self) -> bool {
         matches!(self, Self::Asleep | Self::Held | Self::Relieved | Self::Guest)
     }
 }
@@ -149,12 +166,14 @@ impl Slots {
     pub(crate) fn parked(&self) -> usize {
         // ORDERING: relaxed; for people to read.
         let is_parked = |slot: &&WaitWord| {
-            matches!(slot.load(Ordering::Relaxed), PARKED | GUARDING | VACANT | GUEST_PARKED)
+            let state = slot.load(Ordering::Relaxed);
+            matches!(state, PARKED | GUARDING | VACANT | GUEST_PARKED | ALONE_PARKED | GUEST_ALONE_PARKED)
         };
         self.slots.iter().filter(is_parked).count()
     }
 
-    /// Whether the worker is asleep, as far as the caller can see.
+    /// Whether the worker is asleep, as far as the caller can see. Not if it sleeps alone: then it
+    /// may have jobs.
     pub(crate) fn is_asleep(&self, worker: usize) -> bool {
         // ORDERING: relaxed; a look, whose caller brings its own fence where it needs one. One that
         // was woken has seen that it is awake before it does anything else, so whoever must see
@@ -239,7 +258,15 @@ impl Slots {
             // after the last change of the word. So does a guest that leaves it to us.
             let mut end = Guard::Ended;
             while end == Guard::Ended {
-                slot.wait_while_any(&[PARKED, VACANT, GUEST_AWAKE, GUEST_PREPARED, GUEST_PARKED]);
+                slot.wait_while_any(&[
+                    PARKED,
+                    VACANT,
+                    GUEST_AWAKE,
+                    GUEST_PREPARED,
+                    GUEST_PARKED,
+                    GUEST_ALONE_PREPARED,
+                    GUEST_ALONE_PARKED,
+                ]);
                 // ORDERING: relaxed; only what stands there counts. Who claimed us released more,
                 // which the last wait acquires.
                 let guards = slot.load(Ordering::Relaxed) == GUARDING;
@@ -320,10 +347,22 @@ impl Slots {
                 Claim::Stopped | Claim::Asleep | Claim::Guest => {
                     slot.replace(seen, seen & GUEST | AWAKE, Ordering::Release)
                 }
+                Claim::Alone | Claim::GuestAlone => unreachable!("claimed by name only"),
             };
             if replaced {
                 return claim;
             }
+        }
+    }
+
+    /// Waker: takes the worker out of its slot, if it sleeps alone too.
+    #[must_use]
+    pub(crate) fn claim_by_name(&self, worker: usize, grip: Grip) -> Claim {
+        match self.claim_alone(worker) {
+            None => self.claim(worker, grip),
+            Some(ALONE_PARKED) => Claim::Alone,
+            Some(GUEST_ALONE_PARKED) => Claim::GuestAlone,
+            Some(_) => Claim::Stopped,
         }
     }
 
@@ -335,7 +374,7 @@ impl Slots {
             // to it meanwhile.
             slot.store(AWAKE, mutant::weaken("slots/let-go-relaxed", Ordering::Release));
         }
-        if claim == Claim::Guest {
+        if matches!(claim, Claim::Guest | Claim::GuestAlone) {
             return self.ring(worker);
         }
         omittable!("slots/no-wake", slot.wake());

@@ -74,13 +74,13 @@ impl Sleep {
     #[inline]
     pub fn latch_set(&self, owner: usize, slept: bool, reason: Reason, waker: impl FnOnce() -> Waker) {
         if slept || !self.rules.tells_latch {
-            self.latch_set_cold(owner, reason, waker());
+            self.latch_set_cold(owner, slept, reason, waker());
         }
     }
 
     #[cold]
-    fn latch_set_cold(&self, owner: usize, reason: Reason, waker: Waker) {
-        if self.rules.tells_latch {
+    fn latch_set_cold(&self, owner: usize, slept: bool, reason: Reason, waker: Waker) {
+        if slept {
             // WAKE: the owner is asleep, or about to be, on that very latch; or it has noticed.
             self.wake(reason, waker, || Wake::Only(owner));
         } else {
@@ -124,7 +124,7 @@ impl Sleep {
     /// itself for the last who searches while others are on their way. Where there is a census, the
     /// decision, the claims and the census are one step: nobody finds the pool dead in between, and
     /// the first one may run and block before the others are unparked.
-    fn wake(&self, reason: Reason, waker: Waker, decide: impl Fn() -> Wake) {
+    pub(crate) fn wake(&self, reason: Reason, waker: Waker, decide: impl Fn() -> Wake) {
         let decide = || self.or_place_sentry(decide());
         let hold = waker == Waker::GoesOn && self.placement.is_on();
         let grip = if hold { Grip::Hold } else { Grip::LetGo };
@@ -192,8 +192,11 @@ impl Sleep {
             if wanted == 0 {
                 break;
             }
-            let claim = self.slots.claim(worker, grip);
-            if claim.slept() {
+            let claim = match wake {
+                Wake::Only(_) => self.slots.claim_by_name(worker, grip),
+                _ => self.slots.claim(worker, grip),
+            };
+            if claim.was_counted() {
                 omittable!("sleep/no-uncount-by-waker", self.uncount());
             }
             if claim == Claim::Relieved {

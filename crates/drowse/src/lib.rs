@@ -26,8 +26,10 @@
 //! | run a closure later, or many | [`spawn`], [`spawn_all()`] |
 //! | begin closures in the order in which they were spawned | [`scope_fifo`], [`spawn_fifo`] |
 //! | run a closure on each worker | [`broadcast`], [`spawn_broadcast`] |
+//! | hold a lock across any of these | [`isolate`], [`ThreadPoolBuilder::waiting`] |
 //! | help others while waiting for something of your own | [`yield_now`], [`yield_local`] |
 //! | have a pool of your own | [`ThreadPoolBuilder`], [`ThreadPool`] |
+//! | end a pool, and wait for its threads | [`ThreadPool::shutdown`] |
 //! | choose how idle workers sleep | [`ThreadPoolBuilder::sleep_protocol`] |
 //! | see what the workers did | [`ThreadPool::metrics`], [`Trace`] |
 //! | choose on which processor a woken worker begins | [`ThreadPoolBuilder::steering`] |
@@ -74,9 +76,9 @@ mod trace;
 mod unwind;
 
 pub use api::{
-    Blocked, BroadcastContext, FnContext, JoinHandle, Scope, ScopeFifo, ThreadBuilder, ThreadPool,
-    ThreadPoolBuildError, ThreadPoolBuilder, Yield, broadcast, current_num_threads,
-    current_thread_has_pending_tasks, current_thread_index, in_place_scope, in_place_scope_fifo, join,
+    Blocked, BroadcastContext, BusyThread, FnContext, JoinHandle, Scope, ScopeFifo, StillBusy, ThreadBuilder,
+    ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder, Waiting, Yield, broadcast, current_num_threads,
+    current_thread_has_pending_tasks, current_thread_index, in_place_scope, in_place_scope_fifo, isolate, join,
     join_context, mark_blocked, mark_unblocked, max_num_threads, metrics, scope, scope_fifo, spawn,
     spawn_all, spawn_broadcast, spawn_fifo, spawn_handle, yield_local, yield_now,
 };

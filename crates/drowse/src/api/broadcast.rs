@@ -2,7 +2,7 @@
 
 use super::global::with_current_registry;
 use super::spawn::spawned_job;
-use crate::engine::{Registry, WorkerThread};
+use crate::engine::{Registry, WaitFor, WorkerThread, is_isolated, isolate_if};
 use crate::job::StackJob;
 use crate::latch::{CountLatch, LatchRef};
 use crate::unwind;
@@ -123,7 +123,8 @@ where
     OP: Fn(BroadcastContext<'_>) -> R + Sync,
     R: Send,
 {
-    let run = |_migrated| BroadcastContext::with(&op);
+    let isolated = is_isolated();
+    let run = |_migrated| BroadcastContext::with(|context| isolate_if(isolated, || op(context)));
     let latch = CountLatch::new(registry.num_threads(), waiter);
     let jobs: Vec<_> =
         (0..registry.num_threads()).map(|_| StackJob::new(&run, LatchRef::new(&latch))).collect();
@@ -131,7 +132,7 @@ where
     // `Sync`, `R` is `Send`. The caller holds the pool, so it has not ended.
     unwind::or_abort(|| unsafe {
         registry.inject_broadcast(jobs.iter().map(|job| job.as_job_ref()));
-        latch.wait(waiter, registry);
+        latch.wait(waiter, registry, WaitFor::Broadcast);
     });
     let (mut results, mut panic) = (Vec::with_capacity(jobs.len()), None);
     for job in &jobs {

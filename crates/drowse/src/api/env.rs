@@ -1,6 +1,6 @@
 //! What the environment says.
 
-use super::max_num_threads;
+use super::{Waiting, max_num_threads};
 use drowse_sleep::{SleepProtocol, Steering};
 use drowse_sync::{OnceLock, core_count, say};
 use std::env;
@@ -44,13 +44,14 @@ fn rayons_choice(num_threads: Option<usize>, num_cpus: Option<usize>) -> Option<
 }
 
 /// Says on standard error that a pool was started, if `DROWSE_LOG` is set.
-pub(super) fn log_start(num_threads: usize, protocol: SleepProtocol, guests: bool) {
+pub(super) fn log_start(num_threads: usize, protocol: SleepProtocol, guests: bool, waiting: Waiting) {
     if env::var_os("DROWSE_LOG").is_some_and(|value| !value.is_empty() && value != "0") {
         let s = if num_threads == 1 { "" } else { "s" };
         let version = crate::VERSION;
         let guests = if guests { ", with guests" } else { "" };
+        let waiting = if waiting == Waiting::Isolate { ", isolated" } else { "" };
         say(format_args!(
-            "drowse {version}: a pool of {num_threads} thread{s}, sleep protocol {protocol}{guests}"
+            "drowse {version}: a pool of {num_threads} thread{s}, sleep protocol {protocol}{guests}{waiting}"
         ));
     }
 }
@@ -96,6 +97,24 @@ fn guests_from(value: Option<&str>) -> (bool, Option<String>) {
             let complaint =
                 format!("DROWSE_GUESTS={unknown:?} is neither 0 (no guests) nor 1 (guests); no guests");
             (false, Some(complaint))
+        }
+    }
+}
+
+/// What workers run while they wait, in a pool that did not choose.
+pub(super) fn default_waiting() -> Waiting {
+    static ANSWER: OnceLock<Waiting> = OnceLock::new();
+    *ANSWER.get_or_init(|| read("DROWSE_WAITING", waiting_from))
+}
+
+/// What they run for this value of the variable, and what there is to complain about it.
+fn waiting_from(value: Option<&str>) -> (Waiting, Option<String>) {
+    match value.map(|value| value.trim().to_ascii_lowercase()).as_deref() {
+        None | Some("" | "help") => (Waiting::Help, None),
+        Some("isolate") => (Waiting::Isolate, None),
+        Some(unknown) => {
+            let complaint = format!("DROWSE_WAITING={unknown:?} is neither help nor isolate; workers help");
+            (Waiting::Help, Some(complaint))
         }
     }
 }
@@ -157,7 +176,7 @@ fn threads_from(
 
 #[cfg(test)]
 mod tests {
-    use super::{protocol_from, rayons_choice, steering_from, threads_from};
+    use super::{Waiting, protocol_from, rayons_choice, steering_from, threads_from, waiting_from};
     use drowse_sleep::{SleepProtocol, Steering};
 
     #[test]
@@ -169,6 +188,16 @@ mod tests {
         let (steering, complaint) = steering_from(Some("left"));
         assert_eq!(steering, Steering::Auto);
         assert!(complaint.unwrap().contains("DROWSE_STEER=\"left\""));
+    }
+
+    #[test]
+    fn workers_that_wait_help_or_are_isolated() {
+        assert_eq!(waiting_from(None), (Waiting::Help, None));
+        assert_eq!(waiting_from(Some(" help ")), (Waiting::Help, None));
+        assert_eq!(waiting_from(Some("Isolate")), (Waiting::Isolate, None));
+        let (waiting, complaint) = waiting_from(Some("alone"));
+        assert_eq!(waiting, Waiting::Help);
+        assert!(complaint.unwrap().contains("DROWSE_WAITING=\"alone\""));
     }
 
     #[test]

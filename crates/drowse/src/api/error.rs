@@ -24,7 +24,12 @@ pub(super) enum BuildErrorKind {
     CurrentThreadAlreadyInPool,
     CurrentThreadInHandler,
     TraceInUse,
-    Io(io::Error),
+    /// Threads could not be started: this many of those that were wanted could.
+    Io {
+        error: io::Error,
+        started: usize,
+        wanted: usize,
+    },
 }
 
 impl ThreadPoolBuildError {
@@ -56,10 +61,12 @@ impl fmt::Display for ThreadPoolBuildError {
             BuildErrorKind::TraceInUse => {
                 "the trace is already that of another thread pool: make a new one for each"
             }
-            BuildErrorKind::Io(error) => {
+            BuildErrorKind::Io { error, started, wanted } => {
                 return write!(
                     f,
-                    "a worker thread could not be started: {error} (ask for fewer threads or smaller stacks, or raise the limit)"
+                    "a worker thread could not be started: {error} ({started} of {wanted} could, and end again; ask for \
+                     fewer threads or smaller stacks, raise the limit, or let the pool go on with those that there are: \
+                     ThreadPoolBuilder::allow_fewer_threads)"
                 );
             }
         })
@@ -69,7 +76,7 @@ impl fmt::Display for ThreadPoolBuildError {
 impl Error for ThreadPoolBuildError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match &self.kind {
-            BuildErrorKind::Io(error) => Some(error),
+            BuildErrorKind::Io { error, .. } => Some(error),
             _ => None,
         }
     }

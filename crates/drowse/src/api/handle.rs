@@ -2,7 +2,7 @@
 
 use super::global::with_current_registry;
 use super::spawn::spawned_job;
-use crate::engine::{Registry, WorkerThread};
+use crate::engine::{Registry, WaitFor, WorkerThread};
 use crate::latch::{CountLatch, Latch};
 use crate::unwind;
 use drowse_sync::atomic::{AtomicPtr, Ordering};
@@ -39,7 +39,8 @@ where
     T: Send + 'static,
 {
     let packet = Arc::new(Packet::new());
-    let handle = JoinHandle { packet: Arc::clone(&packet), registry: Arc::clone(registry) };
+    let spawned_at = registry.with_worker(|worker| worker.map(|worker| (worker.index(), worker.position())));
+    let handle = JoinHandle { packet: Arc::clone(&packet), registry: Arc::clone(registry), spawned_at };
     let job = spawned_job(move || packet.finish(unwind::halt_unwinding(func)), registry);
     // SAFETY: a new reference.
     unsafe { registry.inject_or_push(job) };
@@ -61,6 +62,8 @@ pub struct JoinHandle<T> {
     packet: Arc<Packet<T>>,
     /// Where the closure runs.
     registry: Arc<Registry>,
+    /// The worker that has spawned it, and how far its deque had got.
+    spawned_at: Option<(usize, i64)>,
 }
 
 impl<T> JoinHandle<T> {
@@ -80,14 +83,26 @@ impl<T> JoinHandle<T> {
     pub fn join(self) -> thread::Result<T> {
         Registry::assert_may_wait();
         WorkerThread::with_current(|worker| {
-            let latch = CountLatch::new(1, worker);
+            let latch = self.latch_for(worker);
             if self.packet.is_awaited_by(&latch) {
                 // What whoever ends the closure sets is on this stack.
-                unwind::or_abort(|| latch.wait(worker, &self.registry));
+                unwind::or_abort(|| latch.wait(worker, &self.registry, WaitFor::Handle));
             }
             // SAFETY: the closure has ended, and only we, who have the handle, take its result.
             unsafe { self.packet.take_result() }
         })
+    }
+
+    /// What this worker, or a thread outside, waits for.
+    fn latch_for(&self, waiter: Option<&WorkerThread>) -> CountLatch {
+        let spawned_by = |worker: &WorkerThread| {
+            let here = |(index, _): &(usize, i64)| *index == worker.index();
+            self.spawned_at.filter(here).filter(|_| worker.registry().id() == self.registry.id())
+        };
+        match waiter.and_then(spawned_by) {
+            Some((_, position)) => CountLatch::since(position, 1, waiter),
+            None => CountLatch::new(1, waiter),
+        }
     }
 
     /// Whether the closure has ended: then [`join`](Self::join) does not wait.

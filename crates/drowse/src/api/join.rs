@@ -2,7 +2,7 @@
 
 use super::FnContext;
 use super::global::in_worker;
-use crate::engine::WorkerThread;
+use crate::engine::{Since, WaitFor, WorkerThread};
 use crate::job::{JobRef, StackJob};
 use crate::latch::SpinLatch;
 use crate::unwind::{self, Payload};
@@ -138,7 +138,7 @@ where
     F: FnOnce(bool) -> R,
 {
     while !job_b.latch.probe() {
-        match worker.take_local_job_fairly() {
+        match worker.take_job_above() {
             Some(job) if job == job_ref => {
                 worker.settle();
                 // SAFETY: B, taken out of the only queue it was in.
@@ -146,7 +146,7 @@ where
             }
             // SAFETY: taken from a queue just now.
             Some(job) => unsafe { worker.execute(job) },
-            None => worker.wait_until(job_b.latch.word()),
+            None => worker.wait_until(job_b.latch.word(), WaitFor::Join, Since::Job(job_ref)),
         }
     }
     worker.settle();
@@ -161,7 +161,9 @@ fn end_with_panic<F, R>(worker: &WorkerThread, job_b: &StackJob<SpinLatch<'_>, F
 where
     F: FnOnce(bool) -> R,
 {
-    worker.wait_until(job_b.latch.word());
+    // SAFETY: the same reference as before, for its address.
+    let job_ref = unsafe { job_b.as_job_ref() };
+    worker.wait_until(job_b.latch.word(), WaitFor::Join, Since::Job(job_ref));
     // SAFETY: the latch is set, and this is the only place on this path that takes the result.
     unwind::drop_quietly(unsafe { job_b.take_result() });
     unwind::resume_unwinding(payload)

@@ -14,7 +14,8 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 /// A pool of worker threads, apart from the global one. Made by a
 /// [`ThreadPoolBuilder`](crate::ThreadPoolBuilder).
 ///
-/// Dropping it does not block: the workers run what was spawned, then end.
+/// Dropping it does not block: the workers run what was spawned, then end. To wait for that, there
+/// is [`shutdown`](Self::shutdown).
 ///
 /// ```
 /// let pool = drowse::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
@@ -31,6 +32,10 @@ pub struct ThreadPool {
 impl ThreadPool {
     pub(super) fn new(registry: Arc<Registry>) -> Self {
         Self { registry }
+    }
+
+    pub(super) fn registry(&self) -> Arc<Registry> {
+        Arc::clone(&self.registry)
     }
 
     /// Runs a closure on a worker of this pool and returns its result. What it calls, for instance
@@ -351,6 +356,7 @@ impl RefUnwindSafe for ThreadPool {}
 
 impl Drop for ThreadPool {
     fn drop(&mut self) {
+        self.registry.recruiter.forget();
         self.registry.release();
     }
 }

@@ -1,7 +1,7 @@
 //! Who starts the threads.
 
 use crate::engine::{ThreadBuilderParts, run_worker};
-use drowse_sync::thread;
+use drowse_sync::Arc;
 use std::fmt;
 use std::io;
 
@@ -10,14 +10,17 @@ use std::io;
 ///
 /// The handler starts a thread in any way it likes, and that thread calls [`run`](Self::run).
 pub struct ThreadBuilder {
-    name: Option<String>,
-    stack_size: Option<usize>,
     parts: ThreadBuilderParts,
 }
 
 impl ThreadBuilder {
-    pub(super) fn new(name: Option<String>, stack_size: Option<usize>, parts: ThreadBuilderParts) -> Self {
-        Self { name, stack_size, parts }
+    pub(super) fn new(parts: ThreadBuilderParts) -> Self {
+        Self { parts }
+    }
+
+    /// Starts a thread with that name and stack, which becomes the worker.
+    pub(super) fn start(self) -> io::Result<()> {
+        Arc::clone(self.parts.recruiter()).start_worker(self.parts)
     }
 
     /// The index of the worker, from 0.
@@ -50,7 +53,7 @@ impl ThreadBuilder {
     /// pool.build().unwrap();
     /// ```
     pub fn name(&self) -> Option<&str> {
-        self.name.as_deref()
+        self.parts.recruiter().name(self.parts.index)
     }
 
     /// The size that [`ThreadPoolBuilder::stack_size`](crate::ThreadPoolBuilder::stack_size) asked
@@ -65,7 +68,7 @@ impl ThreadBuilder {
     /// pool.build().unwrap();
     /// ```
     pub fn stack_size(&self) -> Option<usize> {
-        self.stack_size
+        self.parts.recruiter().stack_size()
     }
 
     /// Makes the calling thread the worker, until the pool ends.
@@ -91,14 +94,18 @@ impl fmt::Debug for ThreadBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ThreadBuilder")
             .field("index", &self.index())
-            .field("name", &self.name)
-            .field("stack_size", &self.stack_size)
+            .field("name", &self.name())
+            .field("stack_size", &self.stack_size())
             .finish_non_exhaustive()
     }
 }
 
 /// Starts a pool's threads. Sealed: implemented by [`DefaultSpawn`] and [`CustomSpawn`].
 pub trait ThreadSpawn: sealed::Sealed {
+    /// Whether it starts them as we would.
+    #[doc(hidden)]
+    const IS_OURS: bool;
+
     /// Starts one.
     #[doc(hidden)]
     fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()>;
@@ -116,21 +123,11 @@ pub struct DefaultSpawn;
 impl sealed::Sealed for DefaultSpawn {}
 
 impl ThreadSpawn for DefaultSpawn {
-    fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()> {
-        start_thread(thread).map(drop)
-    }
-}
+    const IS_OURS: bool = true;
 
-/// Starts a thread with that name and stack, which becomes the worker.
-pub(super) fn start_thread(worker: ThreadBuilder) -> io::Result<thread::JoinHandle<()>> {
-    let mut builder = thread::Builder::new();
-    if let Some(name) = worker.name() {
-        builder = builder.name(name.to_owned());
+    fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()> {
+        thread.start()
     }
-    if let Some(stack_size) = worker.stack_size() {
-        builder = builder.stack_size(stack_size);
-    }
-    builder.spawn(|| worker.run())
 }
 
 /// Starts threads with the user's closure.
@@ -145,6 +142,8 @@ impl<F> fmt::Debug for CustomSpawn<F> {
 impl<F> sealed::Sealed for CustomSpawn<F> {}
 
 impl<F: FnMut(ThreadBuilder) -> io::Result<()>> ThreadSpawn for CustomSpawn<F> {
+    const IS_OURS: bool = false;
+
     fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()> {
         (self.0)(thread)
     }

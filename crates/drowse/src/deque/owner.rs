@@ -2,6 +2,7 @@
 
 #[cfg(any(drowse_loom, drowse_shuttle))]
 mod faults;
+mod positions;
 mod rest;
 #[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]
 mod tests;

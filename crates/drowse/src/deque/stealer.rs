@@ -25,6 +25,18 @@ pub enum Steal<P> {
     Success(P),
 }
 
+impl<P> Steal<P> {
+    /// The same, with something else in the place of the item.
+    pub fn map<Q>(self, f: impl FnOnce(P) -> Q) -> Steal<Q> {
+        match self {
+            Self::Empty => Steal::Empty,
+            Self::Retry => Steal::Retry,
+            Self::Private => Steal::Private,
+            Self::Success(item) => Steal::Success(f(item)),
+        }
+    }
+}
+
 impl<T> Stealer<T> {
     pub(super) fn new(shared: Arc<Shared<T>>) -> Self {
         Self { shared }
@@ -44,15 +56,21 @@ impl<T> Stealer<T> {
 
     /// Takes the oldest item, if it is public. Does not disturb an owner that has none.
     pub fn steal(&self) -> Steal<NonNull<T>> {
+        self.steal_since(i64::MIN).map(|(item, _)| item)
+    }
+
+    /// Takes the oldest item, if it is public, and if it was pushed when the owner had got to this
+    /// [position](super::Owner::position), or later. With its own.
+    pub fn steal_since(&self, position: i64) -> Steal<(NonNull<T>, i64)> {
         // Most victims are empty. Where something is public there is no need to look at what the
         // owner writes to, and to take that away from it.
         if !self.is_public() && self.shared.is_empty() {
             return Steal::Empty;
         }
-        match self.steal_public() {
+        match self.steal_public(position) {
             // Without light fences there is little to it.
             Steal::Empty if !self.owner_is_light() => match self.shared.public.publisher.try_lock() {
-                lock @ Some(_) => self.publish_and_steal(lock),
+                lock @ Some(_) => self.publish_and_steal(lock, position),
                 None => Steal::Private,
             },
             Steal::Empty => Steal::Private,
@@ -63,14 +81,20 @@ impl<T> Stealer<T> {
     /// Takes the oldest item, private or not, whatever the owner does meanwhile. Where the owner
     /// has light fences this costs tens of microseconds, of thief and owner alike, and more if the
     /// system has taken the owner's processor away: try [`steal`](Self::steal) first.
+    #[cfg(any(test, drowse_loom, drowse_shuttle))]
     pub fn steal_by_force(&self) -> Steal<NonNull<T>> {
+        self.steal_by_force_since(i64::MIN).map(|(item, _)| item)
+    }
+
+    /// The same, for an item that was pushed at this position or later. With its own.
+    pub fn steal_by_force_since(&self, position: i64) -> Steal<(NonNull<T>, i64)> {
         if self.shared.is_empty() {
             return Steal::Empty;
         }
-        match self.steal_public() {
+        match self.steal_public(position) {
             Steal::Empty => {
                 let publisher = mutant::lock("deque/publish-unlocked", &self.shared.public.publisher);
-                self.publish_and_steal(publisher)
+                self.publish_and_steal(publisher, position)
             }
             outcome => outcome,
         }
@@ -81,13 +105,17 @@ impl<T> Stealer<T> {
         self.shared.public.split.load(Ordering::Relaxed).owner_is_light()
     }
 
-    fn publish_and_steal(&self, publisher: Option<MutexGuard<'_, ()>>) -> Steal<NonNull<T>> {
+    fn publish_and_steal(
+        &self,
+        publisher: Option<MutexGuard<'_, ()>>,
+        position: i64,
+    ) -> Steal<(NonNull<T>, i64)> {
         let published = self.publish();
         drop(publisher);
         if !published {
             return Steal::Empty;
         }
-        match self.steal_public() {
+        match self.steal_public(position) {
             // If others took all that was published, there may still be more.
             Steal::Empty => faulty!("deque/steal-gives-up", Steal::Retry, Steal::Empty),
             outcome => outcome,
@@ -104,11 +132,14 @@ impl<T> Stealer<T> {
         }
     }
 
-    /// Takes the oldest public item.
-    fn steal_public(&self) -> Steal<NonNull<T>> {
+    /// Takes the oldest public item, if it is at this position or later.
+    fn steal_public(&self, position: i64) -> Steal<(NonNull<T>, i64)> {
         let public = &*self.shared.public;
         // ORDERING: relaxed; the fence that follows acquires.
         let top = public.top.load(Ordering::Relaxed);
+        if top < position {
+            return Steal::Empty;
+        }
         // ORDERING: pairs with the fence in `Owner::pop_public`: handshake 2 of the module's notes.
         full_fence("deque/steal-unfenced");
         // ORDERING: acquire pairs with the release of the publication, which acquired that of the
@@ -126,7 +157,7 @@ impl<T> Stealer<T> {
         // after we read it. (No model shows what breaks without: a load overtaken by a later store,
         // which loom does not do.) What is taken was acquired with `split`.
         match public.top.compare_exchange(top, top + 1, Ordering::Release, Ordering::Relaxed) {
-            Ok(_) => NonNull::new(item).map_or(Steal::Empty, Steal::Success),
+            Ok(_) => NonNull::new(item).map_or(Steal::Empty, |item| Steal::Success((item, top))),
             Err(_) => Steal::Retry,
         }
     }

@@ -1,6 +1,8 @@
 //! How a closure gets to run on a worker.
 
+use super::isolate::{Since, is_isolated};
 use super::registry::Registry;
+use super::trail::WaitFor;
 use super::worker::WorkerThread;
 use crate::job::{JobRef, StackJob};
 use crate::latch::{CrossLatch, LatchRef, LockLatch};
@@ -54,9 +56,11 @@ impl Registry {
         R: Send,
     {
         Self::assert_may_wait();
+        // Before it is somebody else.
+        let isolated = is_isolated();
         if let Some(guest) = self.sit_down() {
-            let site = self.sites.of(on_this_worker::<R, OP> as fn(OP, bool) -> R as usize);
-            return guest.work(site, |worker| op(worker, false));
+            let site = self.sites.of(on_this_worker::<R, OP> as fn(OP, bool, bool) -> R as usize);
+            return guest.work(site, |_| on_this_worker(op, false, isolated));
         }
         self.in_worker_while_blocked(op, self)
     }
@@ -68,8 +72,8 @@ impl Registry {
         R: Send,
     {
         with_lock_latch(|latch| {
-            let entry = Entry::default();
-            let run = |migrated| entry.run(|| on_this_worker(op, migrated));
+            let (entry, isolated) = (Entry::default(), is_isolated());
+            let run = |migrated| entry.run(|| on_this_worker(op, migrated, isolated));
             let job = StackJob::new(run, LatchRef::new(latch));
             // SAFETY: we wait for the job right here, so it outlives its execution; `OP` and `R`
             // are `Send`. Whoever calls us holds the pool, so it has not ended.
@@ -118,12 +122,13 @@ impl Registry {
         OP: FnOnce(&WorkerThread, bool) -> R + Send,
         R: Send,
     {
-        let job = StackJob::new(|migrated| on_this_worker(op, migrated), CrossLatch::new(worker));
+        let isolated = worker.is_isolated();
+        let job = StackJob::new(|migrated| on_this_worker(op, migrated, isolated), CrossLatch::new(worker));
         // SAFETY: we wait for the job right here, so it outlives its execution; `OP` and `R` are
         // `Send`. Whoever calls us holds the pool, so it has not ended.
         unwind::or_abort(|| unsafe {
             self.inject(job.as_job_ref());
-            worker.wait_until(job.latch.word());
+            worker.wait_until(job.latch.word(), WaitFor::Install, Since::Now);
         });
         // SAFETY: the latch is set.
         unsafe { job.take_result() }.unwrap_or_else(|payload| unwind::resume_unwinding(payload))
@@ -168,12 +173,16 @@ impl Entry {
     }
 }
 
-/// Calls `op` with the worker that this thread is, now that a worker runs it.
-fn on_this_worker<R, OP>(op: OP, migrated: bool) -> R
+/// Calls `op` with the worker that this thread is, now that a worker runs it; in isolation, if
+/// whoever waits for it is isolated.
+fn on_this_worker<R, OP>(op: OP, migrated: bool, isolated: bool) -> R
 where
     OP: FnOnce(&WorkerThread, bool) -> R,
 {
-    WorkerThread::with_current(|worker| op(worker.expect("jobs are run by workers"), migrated))
+    WorkerThread::with_current(|worker| {
+        let worker = worker.expect("jobs are run by workers");
+        if isolated { worker.isolate(|| op(worker, migrated)) } else { op(worker, migrated) }
+    })
 }
 
 drowse_sync::thread_local! {

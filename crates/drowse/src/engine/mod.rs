@@ -5,20 +5,26 @@
 //! |---|---|
 //! | `registry` | what the workers of one pool share |
 //! | `start`, `terminate` | how a pool begins and ends |
+//! | `recruit` | who starts its threads, and knows which of them are left |
 //! | `worker` | what one worker has for itself |
 //! | `search` | where a worker looks for jobs |
 //! | `steal` | how it gets at the jobs of others |
 //! | `wait` | what a worker does until a latch is set |
+//! | `isolate`, `lineage` | what a worker does that must not run other jobs |
 //! | `stock` | counts that a worker holds, so that the shared ones are left alone |
 //! | `inject` | jobs from outside |
 //! | `enter` | how a closure gets to run on a worker |
 //! | `guest` | how a thread outside takes the seat of a worker |
 //! | `sites` | what is known of the places in a program that enter |
 //! | `turns` | how a job from outside gets its turn while all workers are in the middle of others |
+//! | `trail` | what is known of a worker by those who ask why nothing moves |
 
 mod enter;
 mod guest;
 mod inject;
+mod isolate;
+mod lineage;
+mod recruit;
 mod registry;
 mod rng;
 mod search;
@@ -27,12 +33,17 @@ mod start;
 mod steal;
 mod stock;
 mod terminate;
+mod trail;
 mod turns;
 mod wait;
 mod worker;
 
+pub(crate) use isolate::{Since, is_isolated, isolate, isolate_if};
+pub use recruit::BusyThread;
+pub(crate) use recruit::Recruiter;
 pub(crate) use registry::{Handlers, Registry};
-pub(crate) use start::{StartPlan, ThreadBuilderParts, run_worker};
+pub(crate) use start::{Refused, StartPlan, ThreadBuilderParts, run_worker};
 pub(crate) use stock::SharedCount;
 pub(crate) use stock::Stock;
+pub(crate) use trail::WaitFor;
 pub(crate) use worker::WorkerThread;

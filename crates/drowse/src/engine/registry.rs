@@ -1,7 +1,10 @@
 //! What the workers of one pool share.
 
+use super::isolate::Returned;
+use super::lineage::Lineage;
+use super::recruit::Recruiter;
 use super::sites::Sites;
-use super::start::StartPlan;
+use super::start::{Refused, StartPlan};
 use super::worker::WorkerThread;
 use crate::TraceEvent;
 use crate::deque::Stealer;
@@ -29,12 +32,19 @@ pub(crate) struct Registry {
     pub(super) slow_starts: Counter,
     /// Where jobs come from.
     pub(super) sites: Sites,
+    /// Whether all jobs are isolated, always.
+    pub(super) isolates: bool,
+    /// How many workers are in a region that is.
+    pub(super) isolated_regions: Counter,
+    /// Jobs that were stolen by mistake.
+    pub(super) returned: Returned,
     /// How many things the pool must outlive: its handle, and each job that nobody waits for.
     pub(super) reasons_to_live: CachePadded<AtomicUsize>,
     /// Workers take the oldest of their own jobs, not the newest, where they are free to choose.
     pub(super) oldest_first: bool,
     recorder: Option<Recorder>,
-    pub(super) handlers: Handlers,
+    pub(super) handlers: Arc<Handlers>,
+    pub(crate) recruiter: Arc<Recruiter>,
 }
 
 /// The part of a worker that others see.
@@ -51,6 +61,8 @@ pub(super) struct ThreadInfo {
     pub(super) meter: CachePadded<WorkMeter>,
     /// The worker itself, for a guest that takes its seat; null until it runs.
     pub(super) seat: AtomicPtr<WorkerThread>,
+    /// What it is in the middle of.
+    pub(super) lineage: Lineage,
 }
 
 type DeadlockHandler = dyn Fn(&Deadlock) + Send + Sync;
@@ -76,8 +88,10 @@ impl Registry {
         stealers: Vec<Stealer<JobHeader>>,
         sleep: Sleep,
         oldest_first: bool,
+        isolates: bool,
         recorder: Option<Recorder>,
-        handlers: Handlers,
+        handlers: Arc<Handlers>,
+        recruiter: Recruiter,
     ) -> Arc<Self> {
         let threads: Box<[ThreadInfo]> = stealers
             .into_iter()
@@ -88,6 +102,7 @@ impl Registry {
                 fifo: JobFifo::new(),
                 meter: CachePadded::new(WorkMeter::default()),
                 seat: AtomicPtr::new(ptr::null_mut()),
+                lineage: Lineage::new(),
             })
             .collect();
         Arc::new(Self {
@@ -97,15 +112,19 @@ impl Registry {
             overdue: Counter::new(),
             slow_starts: Counter::new(),
             sites: Sites::new(),
+            isolates,
+            isolated_regions: Counter::new(),
+            returned: Returned::new(),
             reasons_to_live: CachePadded::new(AtomicUsize::new(1)),
             oldest_first,
             recorder,
             handlers,
+            recruiter: Arc::new(recruiter),
         })
     }
 
     /// Builds a pool as planned. On an error, the threads that were started end again.
-    pub(crate) fn build<E>(plan: StartPlan<'_, E>) -> Result<Arc<Self>, E> {
+    pub(crate) fn build(plan: StartPlan<'_>) -> Result<Arc<Self>, Refused> {
         plan.start()
     }
 
@@ -146,7 +165,7 @@ impl Registry {
         let has_jobs = |(worker, thread): (usize, &ThreadInfo)| {
             !self.sleep.is_asleep(worker) && !thread.stealer.is_empty()
         };
-        !self.injector.is_empty() || self.threads.iter().enumerate().any(has_jobs)
+        !self.injector.is_empty() || self.returned.are_there() || self.threads.iter().enumerate().any(has_jobs)
     }
 
     /// Whether a broadcast has left a job for this worker, which nobody else can run.

@@ -1,5 +1,6 @@
 //! Where a worker looks for jobs.
 
+use super::isolate::Found;
 use super::worker::WorkerThread;
 use crate::TraceEvent;
 use crate::deque::{Owner, Steal, Stealer};
@@ -38,6 +39,16 @@ impl WorkerThread {
         self.take_local_job().inspect(|_| self.count_deque_job())
     }
 
+    /// As above; but in isolation nothing but the newest job of our own, which is not older than
+    /// the one that the caller has pushed and waits for, unless somebody has stolen that.
+    pub(crate) fn take_job_above(&self) -> Option<JobRef> {
+        if !self.is_isolated() {
+            return self.take_local_job_fairly();
+        }
+        // SAFETY: what is in the deque was put there by `push`, and has left it now.
+        self.deque.pop().map(|word| unsafe { JobRef::from_word(word) })
+    }
+
     /// One kind before the other, and in the other order the next time.
     fn take_letter_or_injected_job(&self) -> Option<JobRef> {
         let letter = || self.registry.threads[self.index()].broadcasts.pop();
@@ -56,14 +67,14 @@ impl WorkerThread {
     /// The next job from where others were, if that is easy to have: from outside, for a worker in
     /// its main loop, or from whom it stole last. Where jobs come one after the other, nobody needs
     /// to be told each time that it begins to search, and that it stops.
-    pub(super) fn take_next_job(&self, is_main_loop: bool) -> Option<JobRef> {
+    pub(super) fn take_next_job(&self, is_main_loop: bool) -> Option<Found> {
         let streak = self.streak_elsewhere.get();
         if streak >= STREAK_ELSEWHERE {
             return None;
         }
         self.streak_elsewhere.set(streak + 1);
         let injected = if is_main_loop { self.take_injected_job() } else { None };
-        injected.or_else(|| self.steal_again())
+        injected.map(Found::from).or_else(|| self.steal_again())
     }
 
     pub(super) fn take_injected_job(&self) -> Option<JobRef> {

@@ -1,6 +1,9 @@
 //! How a pool begins.
 
+use super::isolate::Since;
+use super::recruit::{Presence, Recruiter};
 use super::registry::{Handlers, Registry};
+use super::trail::WaitFor;
 use super::turns::after_slow_push;
 use super::worker::WorkerThread;
 use crate::deque::{self, Owner, Stealer};
@@ -10,6 +13,7 @@ use crate::unwind;
 use drowse_sleep::{Policy, Sleep, SleepProtocol, Steering};
 use drowse_sync::atomic::Ordering;
 use drowse_sync::{Arc, LightFences, Prepared};
+use std::io;
 use std::mem;
 use std::ptr::{self, NonNull};
 
@@ -17,7 +21,7 @@ use std::ptr::{self, NonNull};
 const DEQUE_CAPACITY: usize = if cfg!(drowse_loom) { 2 } else { 64 };
 
 /// Everything needed to start a pool.
-pub(crate) struct StartPlan<'a, E> {
+pub(crate) struct StartPlan<'a> {
     pub(crate) num_threads: usize,
     /// The calling thread becomes worker 0. It must not be a worker yet.
     pub(crate) use_current_thread: bool,
@@ -25,12 +29,24 @@ pub(crate) struct StartPlan<'a, E> {
     pub(crate) policy: Policy,
     pub(crate) steering: Steering,
     pub(crate) oldest_first: bool,
+    /// Whether workers that wait run nothing but what they wait for.
+    pub(crate) isolates: bool,
     /// Whether threads outside may take the seats of workers that sleep.
     pub(crate) guests: bool,
     pub(crate) recorder: Option<Recorder>,
-    pub(crate) handlers: Handlers,
+    pub(crate) handlers: Arc<Handlers>,
+    pub(crate) recruiter: Recruiter,
     /// Starts a thread that calls [`run_worker`] with these parts.
-    pub(crate) spawn: &'a mut dyn FnMut(ThreadBuilderParts) -> Result<(), E>,
+    pub(crate) spawn: &'a mut dyn FnMut(ThreadBuilderParts) -> io::Result<()>,
+}
+
+/// Why there is no pool.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    pub(crate) error: io::Error,
+    /// Workers that there would have been. Their threads end again, which can be waited for.
+    pub(crate) started: usize,
+    pub(crate) recruiter: Arc<Recruiter>,
 }
 
 /// What becomes a worker when a thread runs it.
@@ -39,10 +55,18 @@ pub(crate) struct ThreadBuilderParts {
     pub(crate) index: usize,
     pub(super) deque: Owner<JobHeader>,
     pub(super) registry: Arc<Registry>,
+    /// `None` if the thread was there before, and stays.
+    pub(super) presence: Option<Presence>,
 }
 
-impl<E> StartPlan<'_, E> {
-    pub(super) fn start(self) -> Result<Arc<Registry>, E> {
+impl ThreadBuilderParts {
+    pub(crate) fn recruiter(&self) -> &Arc<Recruiter> {
+        &self.registry.recruiter
+    }
+}
+
+impl StartPlan<'_> {
+    pub(super) fn start(self) -> Result<Arc<Registry>, Refused> {
         let prepared = LightFences::prepare();
         let (owners, stealers): (Vec<_>, Vec<_>) = (0..self.num_threads).map(|_| new_deque(prepared)).unzip();
         let mut sleep = Sleep::new(self.num_threads, self.protocol, self.policy).with_steering(self.steering);
@@ -59,14 +83,29 @@ impl<E> StartPlan<'_, E> {
         if let Some(recorder) = &self.recorder {
             sleep = sleep.with_observer(Arc::new(recorder.clone()));
         }
-        let registry = Registry::new(stealers, sleep, self.oldest_first, self.recorder, self.handlers);
+        let registry = Registry::new(
+            stealers,
+            sleep,
+            self.oldest_first,
+            self.isolates,
+            self.recorder,
+            self.handlers,
+            self.recruiter,
+        );
         let mut unfinished = StopUnlessStarted { registry: &registry, adopted: None };
         for (index, deque) in owners.into_iter().enumerate() {
-            let parts = ThreadBuilderParts { index, deque, registry: Arc::clone(&registry) };
-            if index == 0 && self.use_current_thread {
+            let is_adopted = index == 0 && self.use_current_thread;
+            let recruiter = &registry.recruiter;
+            let presence = (!is_adopted).then(|| recruiter.expect(Some(index), recruiter.name(index)));
+            let parts = ThreadBuilderParts { index, deque, registry: Arc::clone(&registry), presence };
+            if is_adopted {
                 unfinished.adopted = Some(adopt_current_thread(parts));
             } else {
-                (self.spawn)(parts)?;
+                (self.spawn)(parts).map_err(|error| Refused {
+                    error,
+                    started: index,
+                    recruiter: Arc::clone(&registry.recruiter),
+                })?;
             }
         }
         mem::forget(unfinished);
@@ -108,7 +147,9 @@ fn adopt_current_thread(parts: ThreadBuilderParts) -> NonNull<WorkerThread> {
 }
 
 /// The life of a worker: started, waiting for the end, exited.
-pub(crate) fn run_worker(parts: ThreadBuilderParts) {
+pub(crate) fn run_worker(mut parts: ThreadBuilderParts) {
+    // Until everything else that belongs to the worker is gone.
+    let _presence = parts.presence.take();
     let worker = WorkerThread::new(parts, false);
     // SAFETY: it stays in this frame, and its drop un-sets it.
     unsafe { WorkerThread::make_current(&worker) };
@@ -127,7 +168,7 @@ fn live(worker: &WorkerThread, registry: &Registry) {
         registry.catch_unwind(|| start(index));
     }
     registry.acquire_thread();
-    worker.wait_until(registry.threads[index].terminate.word());
+    worker.wait_until(registry.threads[index].terminate.word(), WaitFor::Home, Since::Now);
     // The pool ends when nothing is left to do. But handlers may spawn too, and by then there may
     // be no other worker left to run it.
     worker.run_local_jobs();

@@ -1,11 +1,17 @@
 //! How a worker gets at the jobs of others.
 
+use super::isolate::Found;
+use super::lineage::Stolen;
 use super::worker::WorkerThread;
 use crate::TraceEvent;
 use crate::deque::{Steal, Stealer};
-use crate::job::{JobHeader, JobRef};
+use crate::job::JobHeader;
 use drowse_sync::{faulty, hint, omittable};
 use std::cell::Cell;
+use std::ptr::NonNull;
+
+/// Whatever is there, since when it may be.
+const ANY: i64 = i64::MIN;
 
 /// Whether it is worth asking the owner of private jobs for them: force costs tens of microseconds
 /// where a heavy fence is a system call. (A model tries both.)
@@ -45,7 +51,7 @@ impl Unanswered {
 
 /// What one round of all other workers brings.
 enum Attempt {
-    Job(JobRef),
+    Job(Found),
     /// There are jobs, but not for us yet: this worker was asked to publish some, or somebody else
     /// was quicker there.
     TryAgain(usize),
@@ -58,10 +64,10 @@ impl WorkerThread {
     ///
     /// Jobs that are private to a worker which does not answer are taken by force in the end,
     /// however much else there is to do: the worker may be waiting for that very job.
-    pub(crate) fn find_work(&self, is_over: impl Fn() -> bool, from_outside: bool) -> Option<JobRef> {
+    pub(super) fn find_work(&self, is_over: impl Fn() -> bool, from_outside: bool) -> Option<Found> {
         let injected = || if from_outside { self.take_injected_job() } else { None };
         if let Some(job) = self.take_local_job() {
-            return Some(job);
+            return Some(job.into());
         }
         if self.unanswered.rounds.get() >= PATIENCE_OF_THE_BUSY {
             if let Some(job) = self.steal_by_force() {
@@ -75,7 +81,10 @@ impl WorkerThread {
                 Attempt::TryAgain(victim) => Some(victim),
             };
             if let Some(job) = injected() {
-                return Some(job);
+                return Some(job.into());
+            }
+            if let returned @ Some(_) = self.registry.returned.take_if(|_| true) {
+                return returned;
             }
             // WAKE: somebody may wait for what we hold, asleep, and from here on this may take us
             // long.
@@ -106,11 +115,10 @@ impl WorkerThread {
     fn steal(&self) -> Attempt {
         let (mut private, mut empty, mut lost_to) = (None, None, None);
         for victim in self.others_from(self.rng.below(self.registry.num_threads())) {
-            match self.stealer_of(victim).steal() {
-                Steal::Success(word) => {
+            match self.stealer_of(victim).steal_since(ANY) {
+                Steal::Success((word, position)) => {
                     private.into_iter().for_each(|victim| self.ask(victim));
-                    // SAFETY: what is in a deque was put there by `push`, and has left it now.
-                    return Attempt::Job(self.stolen(unsafe { JobRef::from_word(word) }, victim));
+                    return Attempt::Job(self.stolen(word, Stolen { victim, position }));
                 }
                 Steal::Private => private = Some(victim),
                 // Somebody else was quicker; look there again, but look elsewhere first.
@@ -131,12 +139,11 @@ impl WorkerThread {
     }
 
     /// Another public job of the worker that the last one was stolen from.
-    pub(super) fn steal_again(&self) -> Option<JobRef> {
+    pub(super) fn steal_again(&self) -> Option<Found> {
         let victim = self.stole_from.get()?;
         let stealer = self.stealer_of(victim);
-        match if stealer.is_public() { stealer.steal() } else { Steal::Empty } {
-            // SAFETY: what is in a deque was put there by `push`, and has left it now.
-            Steal::Success(word) => Some(self.stolen(unsafe { JobRef::from_word(word) }, victim)),
+        match if stealer.is_public() { stealer.steal_since(ANY) } else { Steal::Empty } {
+            Steal::Success((word, position)) => Some(self.stolen(word, Stolen { victim, position })),
             _ => None,
         }
     }
@@ -149,16 +156,15 @@ impl WorkerThread {
 
     /// A job of another worker, private or not. Begins at the one that was asked last.
     #[cold]
-    fn steal_by_force(&self) -> Option<JobRef> {
+    fn steal_by_force(&self) -> Option<Found> {
         self.unanswered.clear();
         // WAKE: a heavy fence takes long, and somebody may wait for what we hold.
         self.settle();
         for victim in self.others_from(self.unanswered.victim.get()) {
             let stealer = self.stealer_of(victim);
-            let outcome = faulty!("engine/never-by-force", stealer.steal_by_force(), Steal::Empty);
-            if let Steal::Success(word) = outcome {
-                // SAFETY: what is in a deque was put there by `push`, and has left it now.
-                return Some(self.stolen(unsafe { JobRef::from_word(word) }, victim));
+            let outcome = faulty!("engine/never-by-force", stealer.steal_by_force_since(ANY), Steal::Empty);
+            if let Steal::Success((word, position)) = outcome {
+                return Some(self.stolen(word, Stolen { victim, position }));
             }
         }
         None
@@ -175,14 +181,19 @@ impl WorkerThread {
         &self.registry.threads[victim].stealer
     }
 
-    fn stolen(&self, job: JobRef, victim: usize) -> JobRef {
+    fn stolen(&self, word: NonNull<JobHeader>, stolen: Stolen) -> Found {
+        self.stole_from.set(Some(stolen.victim));
+        self.stole(stolen.victim);
+        self.found_at(word, stolen)
+    }
+
+    /// It has stolen a job there, which it runs next.
+    pub(super) fn stole(&self, victim: usize) {
         self.count_deque_job();
-        self.stole_from.set(Some(victim));
         // The victim will soon look for jobs itself, and what we push next is the largest part of
         // what we took.
         self.deque.share_next();
         self.meter().steals.add_mine(1);
         self.registry.record(TraceEvent::Stole { from: victim });
-        job
     }
 }

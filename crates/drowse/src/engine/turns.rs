@@ -82,7 +82,12 @@ impl Registry {
 /// What a worker does after a push that left the fast path.
 pub(super) fn after_slow_push() {
     WorkerThread::with_current(|worker| {
-        if let Some(worker) = worker.filter(|worker| worker.registry().overdue.get() > 0) {
+        let Some(worker) = worker else { return };
+        let registry = worker.registry();
+        if registry.sleep.sleeping_alone() > 0 {
+            worker.call_those_who_wait();
+        }
+        if registry.overdue.get() > 0 && !worker.is_isolated() {
             worker.give_a_turn();
         }
     });
@@ -111,7 +116,7 @@ impl WorkerThread {
         registry.sleep.post(1, &|| false);
         if let Some(job) = self.take_injected_job() {
             self.turns.set(turns + 1);
-            self.run_found(job);
+            self.run_found(job.into());
             self.settle();
             self.turns.set(turns);
         }

@@ -1,12 +1,12 @@
 //! What a worker does until a latch is set: it helps, searches, and sleeps.
 
+use super::isolate::{Found, Since};
+use super::trail::WaitFor;
 use super::worker::WorkerThread;
-use crate::TraceEvent;
-use crate::job::{JobRef, Slabs};
+use crate::job::Slabs;
 use crate::unwind;
 use drowse_sleep::{Deadlock, Host, LatchWord};
 use drowse_sync::{heavy_fences_executed, look};
-use std::ptr;
 use std::time::Duration;
 
 /// A worker that has slept for so long gives back the memory that many jobs have taken up. Before
@@ -14,30 +14,37 @@ use std::time::Duration;
 const LONG_SLEEP: Duration = Duration::from_millis(100);
 
 impl WorkerThread {
-    /// Runs other jobs until the latch is set. Sleeps when there are none.
+    /// Runs other jobs until the latch is set. Sleeps when there are none. In isolation it runs
+    /// those only that descend from what it waits for, `since` then.
     #[inline]
-    pub(crate) fn wait_until(&self, latch: &LatchWord) {
+    pub(crate) fn wait_until(&self, latch: &LatchWord, what: WaitFor, since: Since) {
         if !latch.probe() {
-            self.wait_until_cold(latch);
+            self.wait_until_cold(latch, what, since);
         }
     }
 
     #[cold]
-    fn wait_until_cold(&self, latch: &LatchWord) {
+    fn wait_until_cold(&self, latch: &LatchWord, what: WaitFor, since: Since) {
         // Whoever waits for a latch has lent part of its stack to whoever sets it. Jobs catch their
         // panics; if one came this far, returning to the caller would free what is lent.
         unwind::or_abort(|| {
-            let is_main_loop = self.is_main_loop(latch);
+            let is_main_loop = what == WaitFor::Home;
+            self.waits.set(self.waits.get() + 1);
+            if self.is_isolated() && !is_main_loop {
+                self.wait_isolated(latch, what, since);
+            }
             while !latch.probe() {
                 if let Some(job) = self.take_local_job_fairly() {
+                    self.floor.set(self.position());
                     // SAFETY: taken from a queue just now.
                     unsafe { self.execute(job) };
-                } else if let Some(job) = self.take_next_job(is_main_loop) {
-                    self.run_found(job);
+                } else if let Some(found) = self.take_next_job(is_main_loop) {
+                    self.run_found(found);
                 } else {
                     self.look_elsewhere(latch, is_main_loop);
                 }
             }
+            self.waits.set(self.waits.get() - 1);
             self.settle();
         });
     }
@@ -67,17 +74,9 @@ impl WorkerThread {
         sleep.stop_looking(idle, || look!("engine/baton-blind", self.registry.work_visible()));
         self.count_heavy_fences();
         self.streak_elsewhere.set(0);
-        if let Some(job) = found {
-            self.run_found(job);
+        if let Some(found) = found {
+            self.run_found(found);
         }
-    }
-
-    /// Runs a job that came from elsewhere, and was taken just now.
-    pub(super) fn run_found(&self, job: JobRef) {
-        self.registry.record(TraceEvent::Begin);
-        // SAFETY: our callers have taken it from a queue just now.
-        unsafe { self.execute(job) };
-        self.registry.record(TraceEvent::End);
     }
 
     /// The thread will do nothing for a while, or nothing more for this worker.
@@ -92,25 +91,29 @@ impl WorkerThread {
         self.meter().heavy_fences.set_mine(heavy_fences_executed().wrapping_sub(before));
     }
 
-    /// Whether this is the latch that ends the worker: then it waits for nothing in particular.
-    fn is_main_loop(&self, latch: &LatchWord) -> bool {
-        ptr::eq(latch, self.registry.threads[self.index()].terminate.word())
-    }
-
     /// Runs one job, from wherever there is one. False if there was none.
     pub(crate) fn run_one(&self) -> bool {
-        self.run_if_some(self.take_local_job_fairly().or_else(|| self.find_work(|| false, true)))
+        // A thread that was taken over, and is in no job, is not in the middle of anything.
+        if self.is_isolated() && self.is_helping() {
+            return self.run_one_of_region();
+        }
+        let local = self.take_local_job_fairly().map(Found::from);
+        self.run_if_some(local.or_else(|| self.find_work(|| false, true)))
     }
 
     /// Runs one job of our own. False if there was none.
     pub(crate) fn run_one_local(&self) -> bool {
-        self.run_if_some(self.take_local_job())
+        if self.is_isolated() {
+            return self.run_one_of_region();
+        }
+        self.run_if_some(self.take_local_job().map(Found::from))
     }
 
-    fn run_if_some(&self, job: Option<JobRef>) -> bool {
-        let Some(job) = job else { return false };
-        // SAFETY: our callers have taken it from a queue just now.
-        unsafe { self.execute(job) };
+    pub(super) fn run_if_some(&self, found: Option<Found>) -> bool {
+        let Some(found) = found else { return false };
+        self.waits.set(self.waits.get() + 1);
+        self.run_found(found);
+        self.waits.set(self.waits.get() - 1);
         self.settle();
         true
     }

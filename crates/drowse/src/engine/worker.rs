@@ -8,7 +8,7 @@ use super::stock::Stocks;
 use crate::deque::{Owner, Pushed};
 use crate::job::{JobHeader, JobRef, Slabs};
 use crate::metrics::WorkMeter;
-use drowse_sleep::PostedTo;
+use drowse_sleep::{LatchWord, PostedTo};
 use drowse_sync::{Arc, heavy_fences_executed, omittable, random_seed};
 use std::cell::Cell;
 use std::ptr;
@@ -48,8 +48,15 @@ pub(crate) struct WorkerThread {
     pub(super) turns: Cell<u32>,
     /// Its requests that other workers have not answered.
     pub(super) unanswered: Unanswered,
+    /// Whether what it runs now is isolated; and since which position of its deque, if that is not
+    /// the case for the whole pool.
+    pub(super) isolated: Cell<bool>,
+    pub(super) floor: Cell<i64>,
     /// What to take off the heavy fences of its thread to get those of this worker.
     pub(super) heavy_fences_before: Cell<u64>,
+    /// How many of its waits, in which it runs other jobs, are on its stack.
+    pub(super) waits: Cell<u32>,
+    is_adopted: bool,
 }
 
 impl WorkerThread {
@@ -59,6 +66,8 @@ impl WorkerThread {
             index: parts.index,
             stocks: Stocks::new(is_adopted),
             slabs: Slabs::new(),
+            isolated: Cell::new(parts.registry.isolates),
+            floor: Cell::new(0),
             registry: parts.registry,
             rng: Rng::new(random_seed()),
             deque_streak: Cell::new(0),
@@ -68,6 +77,8 @@ impl WorkerThread {
             turns: Cell::new(0),
             unanswered: Unanswered::default(),
             heavy_fences_before: Cell::new(heavy_fences_executed()),
+            waits: Cell::new(0),
+            is_adopted,
         }
     }
 
@@ -146,9 +157,29 @@ impl WorkerThread {
         self.index
     }
 
+    /// Whether its thread was there before, and was taken over.
+    pub(crate) fn is_adopted(&self) -> bool {
+        self.is_adopted
+    }
+
+    /// Whether it runs jobs while it waits for something, and so may be in the middle of one.
+    pub(crate) fn is_helping(&self) -> bool {
+        self.waits.get() > 0
+    }
+
+    /// What is set when the pool ends.
+    pub(crate) fn end(&self) -> &LatchWord {
+        self.registry.threads[self.index].terminate.word()
+    }
+
     /// What is counted about this worker's searches.
     pub(super) fn meter(&self) -> &WorkMeter {
         &self.registry.threads[self.index].meter
+    }
+
+    /// How far its deque has got.
+    pub(crate) fn position(&self) -> i64 {
+        self.deque.position()
     }
 
     pub(crate) fn deque_is_empty(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use super::worker::{LatchOwner, WorkerLatch};
 use super::{Latch, LockLatch};
-use crate::engine::{Registry, SharedCount, WorkerThread};
+use crate::engine::{Registry, SharedCount, Since, WaitFor, WorkerThread};
 use drowse_sync::atomic::{AtomicUsize, Ordering};
 use drowse_sync::{Arc, mutant};
 
@@ -23,10 +23,16 @@ enum AtZero {
 }
 
 impl CountLatch {
-    /// A latch with `count` to go, waited for by `owner`, or by a thread that is not a worker.
+    /// A latch with `count` to go, waited for by `owner`, or by a thread that is not a worker. What
+    /// is spawned from now on may be what it waits for.
     pub(crate) fn new(count: usize, owner: Option<&WorkerThread>) -> Self {
+        Self::since(owner.map_or(0, WorkerThread::position), count, owner)
+    }
+
+    /// The same, if what it waits for may have been spawned since that position.
+    pub(crate) fn since(position: i64, count: usize, owner: Option<&WorkerThread>) -> Self {
         let at_zero = match owner {
-            Some(owner) => AtZero::Worker(WorkerLatch::for_owner(AnyPool::new(owner))),
+            Some(owner) => AtZero::Worker(WorkerLatch::for_owner(AnyPool::new(owner, position))),
             None => AtZero::Outside(LockLatch::new()),
         };
         Self { left: AtomicUsize::new(count), at_zero }
@@ -40,11 +46,14 @@ impl CountLatch {
         }
     }
 
-    /// Waits until none is left. `owner` is the one given to `new`, and `registry` where the jobs
-    /// run.
-    pub(crate) fn wait(&self, owner: Option<&WorkerThread>, registry: &Registry) {
+    /// Waits until none is left. `owner` is the one given to `new`, `registry` where the jobs run,
+    /// and `what` what they are.
+    pub(crate) fn wait(&self, owner: Option<&WorkerThread>, registry: &Registry, what: WaitFor) {
         match (&self.at_zero, owner) {
-            (AtZero::Worker(latch), Some(owner)) => owner.wait_until(latch.word()),
+            (AtZero::Worker(latch), Some(owner)) => {
+                let since = Since::Position(latch.owner_is(|owner| owner.since));
+                owner.wait_until(latch.word(), what, since);
+            }
             (AtZero::Outside(latch), None) => {
                 registry.help_until(|| latch.is_set());
                 registry.wait_outside(|| latch.wait());
@@ -120,11 +129,13 @@ impl SharedCount for CountLatch {
 struct AnyPool {
     registry: Arc<Registry>,
     index: usize,
+    /// The position of its deque since which it may hold what the owner waits for.
+    since: i64,
 }
 
 impl AnyPool {
-    fn new(owner: &WorkerThread) -> Self {
-        Self { registry: Arc::clone(owner.registry()), index: owner.index() }
+    fn new(owner: &WorkerThread, since: i64) -> Self {
+        Self { registry: Arc::clone(owner.registry()), index: owner.index(), since }
     }
 
     fn is(&self, worker: &WorkerThread) -> bool {

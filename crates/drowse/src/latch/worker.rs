@@ -63,7 +63,7 @@ impl<O: LatchOwner> WorkerLatch<O> {
     }
 
     /// What this says of the owner.
-    pub(super) fn owner_is(&self, what: impl FnOnce(&O) -> bool) -> bool {
+    pub(super) fn owner_is<R>(&self, what: impl FnOnce(&O) -> R) -> R {
         what(&self.owner)
     }
 

@@ -10,6 +10,7 @@ mod handlers;
 mod metrics;
 mod nested;
 mod outside_tokens;
+mod shutdown;
 mod spawn_handler;
 mod thread_tokens;
 mod trace;

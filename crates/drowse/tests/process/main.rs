@@ -14,5 +14,7 @@ mod late_fences;
 mod memory;
 mod no_membarrier;
 mod no_threads;
+mod scarcity;
+mod shutdown;
 mod sleep_env;
 mod thread_leaks;

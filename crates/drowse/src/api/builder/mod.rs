@@ -1,11 +1,14 @@
 //! What is chosen for a pool before it is built.
 
+mod blocking;
 mod registry;
 mod sleep;
+mod threads;
 
 use super::error::ThreadPoolBuildError;
 use super::global::set_global_registry;
 use super::pool::ThreadPool;
+use super::waiting::Waiting;
 use super::spawner::{CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadSpawn};
 use crate::engine::Handlers;
 use crate::trace::Trace;
@@ -32,12 +35,14 @@ pub struct ThreadPoolBuilder<S = DefaultSpawn> {
     use_current_thread: bool,
     thread_name: Option<Box<dyn FnMut(usize) -> String>>,
     stack_size: Option<usize>,
+    allow_fewer_threads: bool,
     /// `None`: what the environment says, else the default.
     sleep_protocol: Option<SleepProtocol>,
     sleep_policy: Option<Policy>,
     steering: Option<Steering>,
     oldest_first: bool,
     guests: Option<bool>,
+    waiting: Option<Waiting>,
     trace: Option<Trace>,
     handlers: Handlers,
     spawner: S,
@@ -56,11 +61,13 @@ impl ThreadPoolBuilder {
             use_current_thread: false,
             thread_name: None,
             stack_size: None,
+            allow_fewer_threads: false,
             sleep_protocol: None,
             sleep_policy: None,
             steering: None,
             oldest_first: false,
             guests: None,
+            waiting: None,
             trace: None,
             handlers: Handlers::default(),
             spawner: DefaultSpawn,
@@ -361,11 +368,13 @@ impl<S> ThreadPoolBuilder<S> {
             use_current_thread: self.use_current_thread,
             thread_name: self.thread_name,
             stack_size: self.stack_size,
+            allow_fewer_threads: self.allow_fewer_threads,
             sleep_protocol: self.sleep_protocol,
             sleep_policy: self.sleep_policy,
             steering: self.steering,
             oldest_first: self.oldest_first,
             guests: self.guests,
+            waiting: self.waiting,
             trace: self.trace,
             handlers: self.handlers,
             spawner: CustomSpawn(spawn),
@@ -386,10 +395,12 @@ impl<S> fmt::Debug for ThreadPoolBuilder<S> {
             .field("use_current_thread", &self.use_current_thread)
             .field("thread_name", &self.thread_name.is_some())
             .field("stack_size", &self.stack_size)
+            .field("allow_fewer_threads", &self.allow_fewer_threads)
             .field("sleep_protocol", &self.sleep_protocol)
             .field("sleep_policy", &self.sleep_policy)
             .field("steering", &self.steering)
             .field("guests", &self.guests)
+            .field("waiting", &self.waiting)
             .field("trace", &self.trace.is_some())
             .field("panic_handler", &self.handlers.panic.is_some())
             .field("start_handler", &self.handlers.start.is_some())

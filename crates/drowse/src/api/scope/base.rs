@@ -1,6 +1,6 @@
 //! What both kinds of scope share: they count their jobs, wait for them, and keep the first panic.
 
-use crate::engine::{Registry, SharedCount, WorkerThread};
+use crate::engine::{Registry, SharedCount, WaitFor, WorkerThread, is_isolated};
 use crate::job::{HeapJob, JobRef};
 use crate::latch::CountLatch;
 use crate::unwind::{self, Payload};
@@ -16,6 +16,8 @@ pub(super) struct ScopeBase<'scope> {
     pub(super) registry: Arc<Registry>,
     /// The payload of the first panic, boxed once more to make it one word; null if there was none.
     panic: AtomicPtr<Payload>,
+    /// Whether it was opened in isolation, as its jobs must be run.
+    isolated: bool,
     /// Counts the jobs that have not ended, and the scope's own closure as one more.
     pending: CountLatch,
     /// The scope stands for closures that it may call until `'scope` ends: invariant in it.
@@ -30,6 +32,7 @@ impl<'scope> ScopeBase<'scope> {
         Self {
             registry,
             panic: AtomicPtr::new(ptr::null_mut()),
+            isolated: is_isolated(),
             pending: CountLatch::new(1, owner),
             marker: PhantomData,
         }
@@ -83,6 +86,8 @@ impl<'scope> ScopeBase<'scope> {
             unsafe {
                 let pending = ptr::addr_of!((*scope).base().pending);
                 worker.begin_job_of(pending);
+                let isolated = (*scope).base().isolated;
+                let body = || if isolated { worker.isolate(body) } else { body() };
                 if let Err(payload) = unwind::halt_unwinding(body) {
                     (*scope).base().keep_panic(payload);
                 }
@@ -105,7 +110,7 @@ impl<'scope> ScopeBase<'scope> {
             // One for the closure, and what its spawns have left.
             let left = owner.map_or(0, |owner| owner.take_all_counts(&self.pending));
             CountLatch::subtract(&self.pending, 1 + left);
-            self.pending.wait(owner, &self.registry);
+            self.pending.wait(owner, &self.registry, WaitFor::Scope);
         });
         // ORDERING: relaxed; each job's panic was kept before it counted down, which the wait has
         // acquired.

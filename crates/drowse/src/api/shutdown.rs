@@ -1,0 +1,175 @@
+//! The end of a pool, with somebody who waits for it.
+
+use super::ThreadPool;
+use crate::engine::{Registry, Since, WaitFor, WorkerThread};
+use drowse_sync::{Arc, Stopwatch};
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+pub use crate::engine::BusyThread;
+
+/// How long a thread that is a worker itself waits before it looks for more to do.
+const PAUSE: Duration = Duration::from_millis(1);
+
+impl ThreadPool {
+    /// Ends the pool, and waits until all of its threads are gone.
+    ///
+    /// What was spawned is run before, as when the pool is dropped. When this returns, the system
+    /// does not count the threads any more, and their thread-locals were dropped.
+    ///
+    /// Threads that were started by a [spawn handler](crate::ThreadPoolBuilder::spawn_handler) are
+    /// the user's: for those this waits until [`ThreadBuilder::run`](crate::ThreadBuilder::run) has
+    /// returned, or the `ThreadBuilder` was dropped. Nor does it wait for a thread that was [taken
+    /// over](crate::ThreadPoolBuilder::use_current_thread): if that one calls this, it helps. A
+    /// worker of another pool blocks, and runs nothing else meanwhile.
+    ///
+    /// # Panics
+    ///
+    /// In a job of this pool: it would wait for itself. The pool ends then as if it was dropped.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU32, Ordering};
+    ///
+    /// static RUN: AtomicU32 = AtomicU32::new(0);
+    ///
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+    /// for _ in 0..10 {
+    ///     pool.spawn(|| _ = RUN.fetch_add(1, Ordering::Relaxed));
+    /// }
+    /// pool.shutdown();
+    /// assert_eq!(RUN.load(Ordering::Relaxed), 10);
+    /// ```
+    pub fn shutdown(self) {
+        let ended = self.end(None);
+        debug_assert!(ended.is_ok(), "there was no limit");
+    }
+
+    /// As [`shutdown`](Self::shutdown), but does not wait for much longer than this.
+    ///
+    /// # Errors
+    ///
+    /// If some threads are still busy by then: which. They go on, and end when they are done, as if
+    /// the pool was dropped.
+    ///
+    /// # Panics
+    ///
+    /// As [`shutdown`](Self::shutdown).
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// use std::time::Duration;
+    ///
+    /// let builder = drowse::ThreadPoolBuilder::new().num_threads(2);
+    /// let pool = builder.thread_name(|index| format!("dozer {index}")).build().unwrap();
+    /// let (hold, held) = mpsc::channel::<()>();
+    /// pool.spawn(move || _ = held.recv());
+    ///
+    /// let busy = pool.shutdown_timeout(Duration::from_millis(10)).unwrap_err();
+    /// assert!(busy.to_string().contains("dozer"));
+    /// drop(hold); // lets it end
+    /// ```
+    pub fn shutdown_timeout(self, timeout: Duration) -> Result<(), StillBusy> {
+        self.end(Some(timeout))
+    }
+
+    fn end(self, time: Option<Duration>) -> Result<(), StillBusy> {
+        let registry = self.registry();
+        registry.assert_may_end();
+        registry.recruiter.keep_to_join();
+        // Ends it, as far as its handle is concerned.
+        drop(self);
+        wait_for_end(&registry, time)
+    }
+}
+
+impl Registry {
+    /// # Panics
+    ///
+    /// On a thread that must not wait for the end of this pool.
+    pub(super) fn assert_may_end(&self) {
+        Self::assert_may_wait();
+        self.with_worker(|worker| {
+            let in_a_job = worker.is_some_and(|worker| !worker.is_adopted() || worker.is_helping());
+            assert!(
+                !in_a_job,
+                "a thread pool is shut down by one of its own jobs, which would wait for itself: let another thread do \
+                 it, or drop the pool, which does not wait"
+            );
+        });
+    }
+}
+
+/// Waits for the end of a pool, whose last handle is gone.
+pub(super) fn wait_for_end(registry: &Arc<Registry>, time: Option<Duration>) -> Result<(), StillBusy> {
+    let clock = Stopwatch::start();
+    let left = || time.map(|time| time.saturating_sub(clock.elapsed()));
+    registry.with_worker(|worker| worker.into_iter().for_each(|worker| help(worker, left)));
+    registry.recruiter.wait_for_all(left()).map_err(|threads| StillBusy { threads })
+}
+
+/// A thread that was taken over may be the only one that can run some jobs.
+fn help(worker: &WorkerThread, left: impl Fn() -> Option<Duration>) {
+    let end = worker.end();
+    if left().is_none() {
+        return worker.wait_until(end, WaitFor::Home, Since::Now);
+    }
+    while !end.probe() && left() != Some(Duration::ZERO) {
+        if !worker.run_one() {
+            worker.registry().recruiter.wait_for_somebody(PAUSE);
+        }
+    }
+}
+
+/// Threads that were busy when [`ThreadPool::shutdown_timeout`] did not wait any longer.
+///
+/// ```
+/// # use std::{sync::mpsc, time::Duration};
+/// let builder = drowse::ThreadPoolBuilder::new().num_threads(1);
+/// let pool = builder.thread_name(|_| "dozer".into()).build().unwrap();
+/// let (hold, held) = mpsc::channel::<()>();
+/// pool.spawn(move || _ = held.recv());
+///
+/// let busy = pool.shutdown_timeout(Duration::ZERO).unwrap_err();
+/// assert_eq!(busy.threads()[0].index, Some(0));
+/// assert_eq!(busy.threads()[0].name.as_deref(), Some("dozer"));
+/// drop(hold);
+/// ```
+#[derive(Debug)]
+pub struct StillBusy {
+    threads: Vec<BusyThread>,
+}
+
+impl StillBusy {
+    /// Which, in the order of their indices.
+    ///
+    /// ```
+    /// # use std::{sync::mpsc, time::Duration};
+    /// # let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    /// # let (hold, held) = mpsc::channel::<()>();
+    /// # pool.spawn(move || _ = held.recv());
+    /// let busy = pool.shutdown_timeout(Duration::ZERO).unwrap_err();
+    /// assert_eq!(busy.threads().len(), 1);
+    /// # drop(hold);
+    /// ```
+    pub fn threads(&self) -> &[BusyThread] {
+        &self.threads
+    }
+}
+
+impl fmt::Display for StillBusy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("still busy when the pool was to end: ")?;
+        for (i, thread) in self.threads.iter().enumerate() {
+            let comma = if i == 0 { "" } else { ", " };
+            write!(f, "{comma}{thread}")?;
+        }
+        f.write_str(" (they go on, and end when they are done)")
+    }
+}
+
+impl Error for StillBusy {}

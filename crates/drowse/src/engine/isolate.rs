@@ -1,0 +1,357 @@
+//! Waiting in isolation: a worker that waits runs nothing but descendants of what it waits for.
+//!
+//! A worker that waits usually runs whatever there is. If it holds something, a lock say, and the
+//! job that it finds wants the same, it waits for itself. In *isolation* it runs what it would have
+//! run anyway, had nobody stolen it: the descendants of what it waits for. They are
+//!
+//! - in its own deque, behind the position at which it began;
+//! - in the deque of a thief that is in the middle of one of them, behind the position at which
+//! that
+//!   one began; and so on, from victim to thief ([`Lineage`]).
+//!
+//! If there are none it [sleeps alone](drowse_sleep::Sleep::sleep_alone). Whoever steals a job that
+//! is isolated runs it in isolation too. So all that is behind that position in the thief's deque
+//! descends from the job; and what is isolated needs nobody but those who are at it to get done: it
+//! descends from nothing that could be waiting for something else.
+//!
+//! Jobs of isolated workers can be stolen by everybody, at any time, as all jobs can.
+//!
+//! # Mistakes
+//!
+//! Between a look at a thief's descent and a theft from its deque, the thief may have come to the
+//! end of the one job and begun another. Then what was stolen is not ours to run: we return it to
+//! the pool, as a job that was stolen there, and somebody else runs it as if that one had stolen
+//! it.
+
+use super::lineage::{Descent, Stolen};
+use super::registry::Registry;
+use super::trail::WaitFor;
+use super::worker::WorkerThread;
+use crate::TraceEvent;
+use crate::deque::Steal;
+use crate::job::{JobHeader, JobRef};
+use drowse_sleep::LatchWord;
+use drowse_sync::atomic::{AtomicUsize, Ordering};
+use drowse_sync::{Mutex, faulty, hint, look, omittable};
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+/// How often a worker looks for descendants before it takes some by force, and how often before it
+/// sleeps.
+const ROUNDS_UNTIL_FORCE: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 1 } else { 64 };
+const ROUNDS_UNTIL_SLEEP: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 2 } else { 128 };
+
+/// How many thefts are followed, from thief to victim.
+const MOST_THEFTS: u32 = 16;
+
+drowse_sync::thread_local! {
+    /// Whether this thread, which is not a worker, is in an isolated region.
+    static OUTSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Since when what a worker waits for has descendants in its deque.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Since {
+    /// Since this position.
+    Position(i64),
+    /// Since this job was pushed, and all of them descend from the job.
+    Job(JobRef),
+    /// There are none.
+    Now,
+}
+
+/// Jobs that were stolen by mistake, and returned.
+#[derive(Debug)]
+pub(super) struct Returned {
+    jobs: Mutex<Vec<(JobRef, Stolen)>>,
+    count: AtomicUsize,
+}
+
+impl Returned {
+    pub(super) fn new() -> Self {
+        Self { jobs: Mutex::new(Vec::new()), count: AtomicUsize::new(0) }
+    }
+
+    fn push(&self, job: JobRef, stolen: Stolen) {
+        self.jobs.lock().push((job, stolen));
+        // ORDERING: relaxed; the caller goes on to post, by a fence.
+        self.count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn are_there(&self) -> bool {
+        // ORDERING: relaxed; whoever must not miss one has executed a fence.
+        self.count.load(Ordering::Relaxed) > 0
+    }
+
+    /// The first that the caller may run.
+    pub(super) fn take_if(&self, may_run: impl Fn(Stolen) -> bool) -> Option<Found> {
+        if !self.are_there() {
+            return None;
+        }
+        let mut jobs = self.jobs.lock();
+        let place = jobs.iter().position(|(_, stolen)| may_run(*stolen))?;
+        let (job, stolen) = jobs.swap_remove(place);
+        // ORDERING: relaxed; it may be too high for a moment, never too low.
+        self.count.fetch_sub(1, Ordering::Relaxed);
+        Some(Found { job, stolen: Some(stolen) })
+    }
+
+    /// Whether there is one that the caller may run.
+    fn have(&self, may_run: impl Fn(Stolen) -> bool) -> bool {
+        self.are_there() && self.jobs.lock().iter().any(|(_, stolen)| may_run(*stolen))
+    }
+}
+
+/// A job that was found, and where it was stolen, if it was.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) job: JobRef,
+    pub(super) stolen: Option<Stolen>,
+}
+
+impl From<JobRef> for Found {
+    fn from(job: JobRef) -> Self {
+        Self { job, stolen: None }
+    }
+}
+
+/// Whether the code that calls this is isolated, on whatever thread it runs.
+pub(crate) fn is_isolated() -> bool {
+    WorkerThread::with_current(|worker| worker.map_or_else(|| OUTSIDE.with(Cell::get), WorkerThread::is_isolated))
+}
+
+/// Calls `f` in isolation.
+pub(crate) fn isolate<R>(f: impl FnOnce() -> R) -> R {
+    WorkerThread::with_current(|worker| match worker {
+        Some(worker) => worker.isolate(f),
+        None => {
+            let before = OUTSIDE.with(|isolated| isolated.replace(true));
+            let _restore = Restore(|| OUTSIDE.with(|isolated| isolated.set(before)));
+            f()
+        }
+    })
+}
+
+/// Calls `f`, in isolation if whoever waits for it is isolated.
+pub(crate) fn isolate_if<R>(isolated: bool, f: impl FnOnce() -> R) -> R {
+    if isolated { isolate(f) } else { f() }
+}
+
+/// Calls its closure when it is dropped, also by a panic.
+struct Restore<F: Fn()>(F);
+
+impl<F: Fn()> Drop for Restore<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+impl Registry {
+    /// Whether a job that was stolen there must be run in isolation.
+    pub(super) fn is_isolated(&self, stolen: Stolen) -> bool {
+        self.isolates
+            || (self.isolated_regions.get() > 0 && self.threads[stolen.victim].lineage.is_isolated(stolen.position))
+    }
+
+    /// Gives back a job that the caller may not run.
+    fn give_back(&self, job: JobRef, stolen: Stolen) {
+        self.returned.push(job, stolen);
+        // WAKE: for the job, as if it had been injected: nobody has it any more.
+        omittable!("isolate/return-no-post", self.sleep.post_injected(1, &|| false));
+        // WAKE: whom it was stolen from may wait for it, alone.
+        omittable!("isolate/return-no-call", self.sleep.call(stolen.victim));
+    }
+}
+
+impl WorkerThread {
+    /// Whether what it runs now is isolated.
+    pub(crate) fn is_isolated(&self) -> bool {
+        self.isolated.get()
+    }
+
+    /// Calls `f` in isolation.
+    pub(crate) fn isolate<R>(&self, f: impl FnOnce() -> R) -> R {
+        if self.is_isolated() {
+            return f();
+        }
+        self.registry.isolated_regions.add(1);
+        let _end = Restore(|| self.registry.isolated_regions.subtract(1));
+        self.isolate_since_here(f)
+    }
+
+    fn isolate_since_here<R>(&self, f: impl FnOnce() -> R) -> R {
+        let lineage = &self.registry.threads[self.index()].lineage;
+        let position = self.position();
+        let (isolated, floor) = (self.isolated.replace(true), self.floor.replace(position));
+        if !isolated {
+            lineage.isolate_since(position);
+        }
+        let _restore = Restore(|| {
+            self.isolated.set(isolated);
+            self.floor.set(floor);
+            if !isolated {
+                lineage.isolate_since(i64::MAX);
+            }
+        });
+        f()
+    }
+
+    /// Runs a job that was found elsewhere, as it must be run.
+    pub(super) fn run_found(&self, found: Found) {
+        match found.stolen {
+            Some(stolen) if look!("isolate/not-inherited", self.registry.is_isolated(stolen)) => {
+                let lineage = &self.registry.threads[self.index()].lineage;
+                let before = lineage.begin(stolen, self.position());
+                self.isolate_since_here(|| self.run_job_found(found.job));
+                lineage.go_back_to(before);
+            }
+            _ => {
+                self.floor.set(self.position());
+                self.run_job_found(found.job);
+            }
+        }
+    }
+
+    /// Waits for a latch, in isolation.
+    #[cold]
+    pub(super) fn wait_isolated(&self, latch: &LatchWord, what: WaitFor, since: Since) {
+        let since = self.position_since(since);
+        let mut rounds = 0;
+        while !latch.probe() {
+            if let Some(job) = self.take_own_since(since, what) {
+                let floor = self.floor.replace(self.position());
+                // SAFETY: taken from a queue just now.
+                unsafe { self.execute(job) };
+                self.floor.set(floor);
+                rounds = 0;
+            } else if let Some(found) = self.find_descendant(since, rounds >= ROUNDS_UNTIL_FORCE) {
+                self.run_found(found);
+                rounds = 0;
+            } else if rounds < ROUNDS_UNTIL_SLEEP {
+                // WAKE: somebody may wait for what we hold.
+                self.settle();
+                rounds += 1;
+                hint::spin_loop();
+            } else {
+                self.sleep_alone(latch, what, since);
+                rounds = 0;
+            }
+        }
+        self.settle();
+    }
+
+    fn position_since(&self, since: Since) -> i64 {
+        match since {
+            Since::Position(position) => position,
+            // One that cannot be found was stolen, and with it all that was older.
+            Since::Job(job) => {
+                self.deque.position_of(job.into_word()).unwrap_or_else(|| self.deque.position() - 1)
+            }
+            Since::Now => self.deque.position(),
+        }
+    }
+
+    /// A job of its own that it may run while it waits for `what`.
+    fn take_own_since(&self, since: i64, what: WaitFor) -> Option<JobRef> {
+        if let Some(word) = faulty!("isolate/any-own", self.deque.pop_since(since), self.deque.pop()) {
+            // SAFETY: what is in the deque was put there by `push`, and has left it now.
+            return Some(unsafe { JobRef::from_word(word) });
+        }
+        // Its own part of a broadcast that it waits for is among them.
+        let letters = &self.registry.threads[self.index()].broadcasts;
+        if what == WaitFor::Broadcast { letters.pop() } else { None }
+    }
+
+    /// Runs one job of its own that the region it is in has made. False if there was none.
+    pub(super) fn run_one_of_region(&self) -> bool {
+        let job = self.deque.pop_since(self.floor.get());
+        // SAFETY: what is in the deque was put there by `push`, and has left it now.
+        self.run_if_some(job.map(|word| Found::from(unsafe { JobRef::from_word(word) })))
+    }
+
+    /// A job that descends from what this worker waits for since that position, from wherever it
+    /// is.
+    fn find_descendant(&self, since: i64, by_force: bool) -> Option<Found> {
+        for (thief, descent) in self.descendants_at(since) {
+            let info = &self.registry.threads[thief];
+            let outcome = if by_force {
+                info.stealer.steal_by_force_since(descent.since)
+            } else {
+                info.stealer.steal_since(descent.since)
+            };
+            let Steal::Success((word, position)) = outcome else { continue };
+            let found = self.found_at(word, Stolen { victim: thief, position });
+            if faulty!("isolate/unverified", info.lineage.is_still(descent), true) {
+                self.stole(thief);
+                return Some(found);
+            }
+            self.registry.give_back(found.job, Stolen { victim: thief, position });
+        }
+        self.registry.returned.take_if(|stolen| self.descends(stolen, since, MOST_THEFTS))
+    }
+
+    /// The workers that are in the middle of something which descends from what this one waits for
+    /// since that position.
+    fn descendants_at(&self, since: i64) -> impl Iterator<Item = (usize, Descent)> + use<'_> {
+        let others = (0..self.registry.threads.len()).filter(|other| *other != self.index());
+        others.filter_map(move |other| {
+            let descent = self.registry.threads[other].lineage.read()?;
+            self.descends(descent.stolen, since, MOST_THEFTS).then_some((other, descent))
+        })
+    }
+
+    /// Whether what was stolen there descends from what this worker waits for since that position.
+    ///
+    /// Each step is from a thief to its victim. If the victim has come to another job since, all
+    /// that it pushes now has a higher position than what was stolen before.
+    fn descends(&self, stolen: Stolen, since: i64, thefts: u32) -> bool {
+        if stolen.victim == self.index() {
+            return faulty!("isolate/any-theft", stolen.position >= since, true);
+        }
+        let of_victim = || self.registry.threads[stolen.victim].lineage.read();
+        thefts > 0
+            && of_victim().is_some_and(|victim| {
+                stolen.position >= victim.since && self.descends(victim.stolen, since, thefts - 1)
+            })
+    }
+
+    fn sleep_alone(&self, latch: &LatchWord, what: WaitFor, since: i64) {
+        // Those who are at it tell when they push something.
+        for (thief, _) in self.descendants_at(since) {
+            self.registry.threads[thief].stealer.ask();
+        }
+        let letters = what == WaitFor::Broadcast;
+        let has_news = || {
+            self.registry.returned.have(|stolen| self.descends(stolen, since, MOST_THEFTS))
+                || (letters && self.registry.has_letter(self.index()))
+        };
+        // WAKE: the latch's setter wakes us. So does whoever is at a descendant, and pushes one,
+        // but for that we do not wait: it gets done without us.
+        self.registry.sleep.sleep_alone(self.index(), latch, &has_news, self);
+    }
+
+    /// This worker has pushed something, and somebody sleeps alone: perhaps it waits for what this
+    /// one is in the middle of.
+    pub(super) fn call_those_who_wait(&self) {
+        let (mut of, mut thefts) = (self.index(), MOST_THEFTS);
+        while let Some(descent) = self.registry.threads[of].lineage.read().filter(|_| thefts > 0) {
+            (of, thefts) = (descent.stolen.victim, thefts - 1);
+            if self.registry.sleep.sleeps_alone(of) {
+                return self.registry.sleep.call(of);
+            }
+        }
+    }
+
+    /// A word that was stolen there just now.
+    pub(super) fn found_at(&self, word: NonNull<JobHeader>, stolen: Stolen) -> Found {
+        // SAFETY: what is in a deque was put there by `push`, and has left it now.
+        Found { job: unsafe { JobRef::from_word(word) }, stolen: Some(stolen) }
+    }
+
+    fn run_job_found(&self, job: JobRef) {
+        self.registry.record(TraceEvent::Begin);
+        // SAFETY: our callers have taken it from a queue just now.
+        unsafe { self.execute(job) };
+        self.registry.record(TraceEvent::End);
+    }
+}

@@ -1,0 +1,227 @@
+//! A worker that waits in isolation runs nothing but what it waits for.
+
+use crate::common::{Dice, fib, mutual_wait};
+use crate::programs::{builder, for_each, on_every_protocol, sum};
+use drowse::{SleepProtocol, ThreadPool, Waiting, Yield};
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Mutex, OnceLock};
+use std::thread;
+
+/// Pools of some widths that isolate everything.
+fn isolated_pools(protocol: SleepProtocol) -> impl Iterator<Item = ThreadPool> {
+    let pool = move |width| builder(protocol, width).waiting(Waiting::Isolate).build().expect("a pool");
+    [1, 2, 3, 8].into_iter().map(pool)
+}
+
+/// Pools of some widths that help, unless they are told not to.
+fn helping_pools(protocol: SleepProtocol) -> impl Iterator<Item = ThreadPool> {
+    let pool = move |width| builder(protocol, width).waiting(Waiting::Help).build().expect("a pool");
+    [1, 2, 3, 8].into_iter().map(pool)
+}
+
+/// P10: 64 items, each of which runs a parallel sum under one lock.
+fn lock_across_join(pool: &ThreadPool, call: impl Fn(&dyn Fn()) + Sync) {
+    let numbers: Vec<u64> = (0..32).collect();
+    let total = Mutex::new(0);
+    let add = || *total.lock().unwrap() += sum(&numbers);
+    pool.install(|| for_each(0..64, &|_| call(&add)));
+    assert_eq!(total.into_inner().unwrap(), 64 * 496);
+}
+
+/// rayon hangs here: a worker that holds the lock steals an item that wants it.
+#[test]
+fn p10_a_lock_held_across_a_join_in_an_isolated_pool() {
+    on_every_protocol(|protocol| {
+        for pool in isolated_pools(protocol) {
+            (0..250).for_each(|_| lock_across_join(&pool, |add| add()));
+        }
+    });
+}
+
+#[test]
+fn p10_a_lock_held_across_a_join_in_an_isolated_region() {
+    on_every_protocol(|protocol| {
+        for pool in helping_pools(protocol) {
+            (0..250).for_each(|_| lock_across_join(&pool, |add| drowse::isolate(add)));
+        }
+    });
+}
+
+/// P11. rayon hangs here: a worker that initialises a cell steals an item that waits for the cell.
+#[test]
+fn p11_cells_that_are_initialised_in_parallel() {
+    on_every_protocol(|protocol| {
+        for pool in isolated_pools(protocol) {
+            for _ in 0..40 {
+                let numbers: Vec<u64> = (0..200).collect();
+                let (first, second) = (OnceLock::new(), OnceLock::new());
+                let item = |index: usize| {
+                    let cell = if index % 2 == 0 { &first } else { &second };
+                    assert_eq!(*cell.get_or_init(|| sum(&numbers)), 19_900);
+                };
+                pool.install(|| for_each(0..500, &item));
+            }
+        }
+    });
+}
+
+/// P12: whoever never steals while it waits hangs here.
+#[test]
+fn p12_halves_that_wait_for_each_other_in_isolation() {
+    on_every_protocol(|protocol| {
+        for pool in isolated_pools(protocol).filter(|pool| pool.current_num_threads() > 1) {
+            (0..100).for_each(|_| mutual_wait(&pool));
+        }
+        for pool in helping_pools(protocol).filter(|pool| pool.current_num_threads() > 1) {
+            for _ in 0..100 {
+                pool.install(|| drowse::isolate(|| mutual_wait(&pool)));
+            }
+        }
+    });
+}
+
+thread_local! {
+    /// The jobs that wait on this thread, the newest last: a root, and a node of its tree.
+    static WAITING: RefCell<Vec<(u64, u64)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A node of a tree of jobs. Each checks that the job below it on the stack waits for it.
+fn node(root: u64, node: u64, depth: u32, mut dice: Dice) -> u64 {
+    WAITING.with_borrow(|waiting| {
+        if let Some((its_root, its_node)) = waiting.last() {
+            let generations = node.ilog2().saturating_sub(its_node.ilog2());
+            assert!(
+                *its_root == root && node >> generations == *its_node,
+                "{root}/{node:b} runs while {its_root}/{its_node:b} waits"
+            );
+        }
+    });
+    if depth == 0 {
+        return fib(dice.below(4) as u32 + 1).min(1);
+    }
+    let (one, other) = (dice.split(), dice.split());
+    WAITING.with_borrow_mut(|waiting| waiting.push((root, node)));
+    let count = match dice.below(4) {
+        0 => {
+            let count = AtomicUsize::new(0);
+            let add = |more| count.fetch_add(more as usize, Ordering::Relaxed);
+            drowse::scope(|s| {
+                s.spawn(|_| _ = add(self::node(root, 2 * node, depth - 1, one)));
+                s.spawn(|_| _ = add(self::node(root, 2 * node + 1, depth - 1, other)));
+            });
+            count.into_inner() as u64
+        }
+        _ => {
+            let (a, b) = drowse::join(
+                || self::node(root, 2 * node, depth - 1, one),
+                || self::node(root, 2 * node + 1, depth - 1, other),
+            );
+            a + b
+        }
+    };
+    WAITING.with_borrow_mut(Vec::pop);
+    count
+}
+
+/// The assertion is in [`node`].
+#[test]
+fn whoever_waits_runs_descendants_only() {
+    on_every_protocol(|protocol| {
+        for pool in isolated_pools(protocol) {
+            thread::scope(|threads| {
+                for root in 0..3 {
+                    let pool = &pool;
+                    threads.spawn(move || {
+                        for round in 0..12 {
+                            let dice = Dice::new(1_000 * root + round);
+                            assert_eq!(pool.install(|| node(root, 1, 8, dice)), 256);
+                        }
+                    });
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn whoever_waits_in_a_region_runs_descendants_only() {
+    on_every_protocol(|protocol| {
+        for pool in helping_pools(protocol) {
+            let item = |index: usize| {
+                let root = index as u64;
+                // What waits below this is not isolated, and may have anything on top of it.
+                let below = WAITING.take();
+                assert_eq!(drowse::isolate(|| node(root, 1, 5, Dice::new(root))), 32);
+                WAITING.set(below);
+            };
+            (0..10).for_each(|_| pool.install(|| for_each(0..32, &item)));
+        }
+    });
+}
+
+/// What a thread outside sends in isolation is isolated, beside others that are not.
+#[test]
+fn what_is_sent_in_isolation_runs_in_isolation() {
+    on_every_protocol(|protocol| {
+        for pool in helping_pools(protocol) {
+            let elsewhere = builder(protocol, 2).build().expect("a pool");
+            thread::scope(|threads| {
+                let (pool, elsewhere) = (&pool, &elsewhere);
+                let tree = |root| assert_eq!(node(root, 1, 6, Dice::new(root)), 64);
+                threads.spawn(move || (0..20).for_each(|_| drowse::isolate(|| pool.install(|| tree(1)))));
+                threads.spawn(move || {
+                    let from_pool = || drowse::isolate(|| pool.install(|| tree(2)));
+                    (0..20).for_each(|_| elsewhere.install(from_pool));
+                });
+                threads.spawn(move || {
+                    (0..20).for_each(|_| {
+                        drowse::isolate(|| pool.in_place_scope(|s| s.spawn(move |_| tree(3))));
+                    });
+                });
+                threads.spawn(move || (0..20).for_each(|_| assert_eq!(pool.install(|| fib(12)), 144)));
+            });
+        }
+    });
+}
+
+#[test]
+fn to_yield_in_isolation_runs_what_the_region_has_spawned() {
+    on_every_protocol(|protocol| {
+        let pool = builder(protocol, 1).waiting(Waiting::Help).build().expect("a pool");
+        let order = pool.install(|| {
+            let (send, ran) = channel();
+            let spawn = |name: &'static str| {
+                let send = send.clone();
+                drowse::spawn(move || send.send(name).unwrap());
+            };
+            spawn("before");
+            drowse::isolate(|| {
+                assert_eq!(drowse::yield_now(), Some(Yield::Idle));
+                spawn("inside");
+                assert_eq!(drowse::yield_now(), Some(Yield::Executed));
+                assert_eq!(drowse::yield_local(), Some(Yield::Idle));
+            });
+            assert_eq!(drowse::yield_now(), Some(Yield::Executed));
+            ran.try_iter().collect::<Vec<_>>()
+        });
+        assert_eq!(order, ["inside", "before"]);
+    });
+}
+
+#[test]
+fn a_region_ends_with_a_panic_too() {
+    on_every_protocol(|protocol| {
+        let pool = builder(protocol, 1).waiting(Waiting::Help).build().expect("a pool");
+        let last = pool.install(|| {
+            let bad_dream = || drowse::isolate(|| panic!("bad dream"));
+            let payload = crate::common::caught::<&str, ()>(bad_dream);
+            assert_eq!(payload, "bad dream");
+            drowse::spawn(|| {});
+            drowse::isolate(|| assert_eq!(drowse::yield_now(), Some(Yield::Idle)));
+            drowse::yield_now()
+        });
+        assert_eq!(last, Some(Yield::Executed));
+    });
+}

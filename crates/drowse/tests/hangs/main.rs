@@ -1,0 +1,8 @@
+//! Programs that hang elsewhere: here they finish, fail, or are reported. docs/hangs.md tells the
+//! story of each.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod isolation;
+mod programs;
