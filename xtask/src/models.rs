@@ -15,7 +15,7 @@ use crate::steps::{Counts, executables};
 const RUN_LIMIT: Duration = Duration::from_secs(30 * 60);
 
 /// What takes longest begins first, so that it is not what all wait for at the end.
-const SLOW: [&str; 4] = ["loom_two_sleepers", "loom_inject", "loom_local", "loom_engine"];
+const SLOW: [&str; 4] = ["loom_engine", "loom_inject", "loom_two_sleepers", "loom_deque"];
 
 /// The environment variable that names a mutant to the code under test.
 pub(crate) const MUTANT_VARIABLE: &str = "DROWSE_MUTANT";

@@ -2,7 +2,7 @@
 
 use crate::dice::Dice;
 use crate::world::World;
-use drowse::{Pause, SleepPolicy, SleepProtocol, Steering, ThreadPool, ThreadPoolBuilder};
+use drowse::{Pause, SleepPolicy, SleepProtocol, Steering, ThreadPool, ThreadPoolBuilder, Waiting};
 
 /// The widest pool.
 pub(crate) const MAX_WIDTH: usize = 33;
@@ -24,6 +24,9 @@ pub(crate) struct Plan {
     /// Pools wait only for pools that come later in their order, so that workers may block
     /// meanwhile. In other rounds all wait for all, but nobody blocks.
     pub(crate) upward: bool,
+    /// Some jobs, and some pools, wait in isolation. Only where pools wait upward: whoever is
+    /// isolated runs nothing while it waits for another pool.
+    pub(crate) isolates: bool,
     /// There is a global pool too.
     pub(crate) global: bool,
     /// Variables for the pools that did not choose.
@@ -56,6 +59,8 @@ pub(crate) struct PoolPlan {
     guests: Option<bool>,
     steering: Option<Steering>,
     oldest_first: bool,
+    /// If the round isolates.
+    waiting: Option<Waiting>,
     /// It counts who is active, for its deadlock handler.
     census: bool,
     traced: bool,
@@ -76,7 +81,8 @@ impl Plan {
     pub(crate) fn of(seed: u64) -> Self {
         let dice = &mut Dice::new(seed);
         let pools = 1 + dice.below(3);
-        let calm = dice.one_in(3);
+        let (calm, upward) = (dice.one_in(3), dice.one_in(2));
+        let isolates = upward && dice.one_in(2);
         Self {
             seed,
             one_cpu: dice.one_in(4),
@@ -88,9 +94,10 @@ impl Plan {
             ]),
             storm: dice.one_in(3),
             lean: dice.one_in(2),
-            upward: dice.one_in(2),
+            upward,
+            isolates,
             global: dice.one_in(4),
-            environment: environment(dice),
+            environment: environment(dice, isolates),
             pools: (0..pools).map(|_| PoolPlan::random(dice, &[1, 2, 2, 3, 8, MAX_WIDTH])).collect(),
             outsiders: if calm { 1 } else { 1 + dice.below(6) },
             calm,
@@ -105,7 +112,7 @@ impl Plan {
     }
 }
 
-fn environment(dice: &mut Dice) -> Vec<(&'static str, &'static str)> {
+fn environment(dice: &mut Dice, isolates: bool) -> Vec<(&'static str, &'static str)> {
     let mut variables = Vec::new();
     let mut perhaps = |variable, values: &[Option<&'static str>]| {
         variables.extend(dice.pick(values).map(|value| (variable, value)));
@@ -114,6 +121,9 @@ fn environment(dice: &mut Dice) -> Vec<(&'static str, &'static str)> {
     perhaps("DROWSE_STEER", &[None, Some("0"), Some("1")]);
     perhaps("DROWSE_SLEEP", &[None, Some("sleepy"), Some("counters:queue,blocks"), Some("jec:blitz")]);
     perhaps("DROWSE_NUM_THREADS", &[None, Some("3")]);
+    if isolates {
+        perhaps("DROWSE_WAITING", &[None, None, Some("isolate")]);
+    }
     variables
 }
 
@@ -131,6 +141,7 @@ impl PoolPlan {
             guests: dice.pick(&[None, Some(true), Some(false)]),
             steering: dice.pick(&[None, Some(Steering::Always), Some(Steering::Never)]),
             oldest_first: dice.one_in(8),
+            waiting: dice.pick(&[None, Some(Waiting::Help), Some(Waiting::Isolate)]),
             census: dice.one_in(4),
             traced: dice.one_in(8),
             announced: dice.one_in(2),
@@ -158,6 +169,9 @@ impl PoolPlan {
         }
         if let Some(steering) = self.steering {
             builder = builder.steering(steering);
+        }
+        if let Some(waiting) = self.waiting.filter(|_| world.plan.isolates) {
+            builder = builder.waiting(waiting);
         }
         if self.oldest_first {
             builder = builder.oldest_first();
@@ -203,6 +217,7 @@ mod tests {
         let some = |what: fn(&Plan) -> bool| plans.iter().any(what);
         assert!(some(|plan| plan.one_cpu && plan.storm && plan.membarrier == Membarrier::Refused));
         assert!(some(|plan| !plan.one_cpu && plan.membarrier == Membarrier::RefusedLate));
+        assert!(some(|plan| plan.isolates) && plans.iter().all(|plan| plan.upward || !plan.isolates));
         assert!(some(|plan| plan.calm && plan.upward) && some(|plan| plan.calm && !plan.upward));
         assert!(some(|plan| plan.global && plan.upward && plan.lean));
         for width in [1, 2, 3, 8, MAX_WIDTH] {

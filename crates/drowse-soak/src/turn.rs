@@ -5,8 +5,9 @@ use crate::book::Page;
 use crate::dice::Dice;
 use crate::place::{Home, Place};
 use crate::seats::Sitting;
-use crate::verdict::demand;
+use crate::verdict::{demand, fail};
 use crate::world::{Bomb, World};
+use std::cell::RefCell;
 use std::hint;
 use std::ops::Range;
 use std::panic::{panic_any, resume_unwind};
@@ -26,6 +27,8 @@ pub(crate) struct Job {
     dice: Dice,
     /// Where it must run.
     home: Home,
+    /// It was made in isolation.
+    isolated: bool,
     panics: bool,
 }
 
@@ -40,6 +43,8 @@ pub(crate) struct Turn<'a> {
     #[allow(dead_code, reason = "for jobs that block, which there are none of yet")]
     pub(crate) sitting: Option<&'a Sitting<'a>>,
     pages: Range<Page>,
+    /// What is made from now on is made in isolation.
+    isolated: bool,
     kind: usize,
 }
 
@@ -84,6 +89,7 @@ impl Job {
 
     pub(crate) fn run(mut self) -> Token {
         self.world.book.ran(self.page);
+        let _region = Region::enter(self.page);
         let sitting = self.home.sit(self.world);
         let mut dice = self.dice.split();
         let way_to_panic = dice.below(4);
@@ -93,6 +99,7 @@ impl Job {
             home: self.home,
             sitting: sitting.as_ref(),
             pages: self.pages.clone(),
+            isolated: self.isolated,
             kind: 0,
         };
         turn.act(|kind| self.world.book.goes_on_with(self.page, kind));
@@ -114,7 +121,7 @@ impl Drop for Job {
 impl<'a> Turn<'a> {
     /// A thread outside that may make the jobs of these pages.
     pub(crate) fn outside(world: &'static World, dice: Dice, pages: Range<Page>) -> Self {
-        Self { world, dice, home: Home::Outside, sitting: None, pages, kind: 0 }
+        Self { world, dice, home: Home::Outside, sitting: None, pages, isolated: false, kind: 0 }
     }
 
     /// Does something, and notes it before it does.
@@ -125,6 +132,24 @@ impl<'a> Turn<'a> {
             note(kind);
             actions::run(kind, &mut self);
         }
+    }
+
+    /// Calls `f` in isolation. Until then nothing but what is made in it runs on this thread.
+    pub(crate) fn isolated(&mut self, f: impl FnOnce(&mut Self)) {
+        let before = std::mem::replace(&mut self.isolated, true);
+        let _region = Region::of(self.pages.clone());
+        drowse::isolate(|| f(self));
+        self.isolated = before;
+    }
+
+    /// Whether what is made now is made in isolation.
+    pub(crate) fn is_isolated(&self) -> bool {
+        self.isolated
+    }
+
+    /// The pages of all that it may still make.
+    pub(crate) fn pages(&self) -> Range<Page> {
+        self.pages.clone()
     }
 
     /// How many jobs it may still make.
@@ -153,7 +178,15 @@ impl<'a> Turn<'a> {
     fn job_of(&mut self, pages: Range<Page>, home: Home) -> Job {
         let (page, pages) = (pages.start, pages.start + 1..pages.end);
         self.world.book.made(page, self.kind);
-        Job { world: self.world, page, pages, dice: self.dice.split(), home, panics: false }
+        Job {
+            world: self.world,
+            page,
+            pages,
+            dice: self.dice.split(),
+            home,
+            isolated: self.isolated,
+            panics: false,
+        }
     }
 
     /// Where to go with the next job: here, or to another pool that may be waited for.
@@ -184,6 +217,35 @@ impl<'a> Turn<'a> {
             _ => 0,
         };
         (0..hints).for_each(|_| hint::spin_loop());
+    }
+}
+
+thread_local! {
+    /// The jobs that may run on this thread now.
+    static REGION: RefCell<Option<Range<Page>>> = const { RefCell::new(None) };
+}
+
+/// Until it is dropped, only these jobs run on this thread. Holds what it was before.
+struct Region(Option<Range<Page>>);
+
+impl Region {
+    fn of(pages: Range<Page>) -> Self {
+        Self(REGION.replace(Some(pages)))
+    }
+
+    /// A job begins: it must be one of those that may run here.
+    fn enter(page: Page) -> Self {
+        let region = REGION.with_borrow(Clone::clone);
+        if let Some(region) = region.as_ref().filter(|region| !region.contains(&page)) {
+            fail(&format!("job {page} runs in the middle of others that are isolated, {region:?}"));
+        }
+        Self(region)
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        REGION.set(self.0.take());
     }
 }
 

@@ -117,10 +117,13 @@ impl World {
     }
 
     /// Leave for a worker of the pool to block until another one runs a job. `None` if the pool has
-    /// one worker, or if another one has leave to.
+    /// one worker, if another one has leave to, or if workers
+    /// wait in isolation.
     pub(crate) fn leave_to_block(&'static self, pool: usize) -> Option<Leave> {
         let meeting = &self.pools[pool].meeting;
-        let is_granted = self.plan.pools[pool].width > 1 && !meeting.swap(true, Ordering::AcqRel);
+        // In isolation there may be nobody who would run the other one.
+        let is_possible = self.plan.pools[pool].width > 1 && !self.plan.isolates;
+        let is_granted = is_possible && !meeting.swap(true, Ordering::AcqRel);
         is_granted.then(|| Leave(meeting))
     }
 

@@ -13,9 +13,10 @@ pub(super) const ACTIONS: &[Action] = &[
     action("scope_broadcast", 1, scope_broadcast).of_jobs(MAX_WIDTH).when(all_stay),
 ];
 
-/// Where no worker leaves before it has read its letters.
+/// Where all workers read their letters: none leaves before, and none waits in isolation for what
+/// broadcasts. (It would have to be told which letters are its own.)
 pub(super) fn all_stay(turn: &Turn<'_>) -> bool {
-    turn.home != Home::TakenOver
+    turn.home != Home::TakenOver && !turn.world.plan.isolates
 }
 
 /// A job for each worker. Each takes its own.

@@ -1,14 +1,14 @@
 //! `spawn_handle`, and what is done with the handle.
 
+use super::look::may_yield;
 use super::{Action, action};
-use crate::place::Home;
 use crate::turn::Turn;
 use crate::verdict::fail;
 
 pub(super) const ACTIONS: &[Action] = &[
     action("spawn_handle", 3, joined),
     action("spawn_handle_detached", 1, detached),
-    action("spawn_handle_polled", 1, polled).when(|turn| turn.home != Home::Outside),
+    action("spawn_handle_polled", 1, polled).when(may_yield),
 ];
 
 /// Several, waited for in some order.

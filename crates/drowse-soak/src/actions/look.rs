@@ -5,10 +5,13 @@ use crate::place::Home;
 use crate::turn::Turn;
 use std::hint;
 
-pub(super) const ACTIONS: &[Action] = &[
-    action("yield", 1, yielding).of_jobs(2).when(|turn| turn.home != Home::Outside),
-    action("metrics", 1, metrics),
-];
+pub(super) const ACTIONS: &[Action] =
+    &[action("yield", 1, yielding).of_jobs(2).when(may_yield), action("metrics", 1, metrics)];
+
+/// In isolation it runs jobs of the whole region, which are others than those we wait for.
+pub(super) fn may_yield(turn: &Turn<'_>) -> bool {
+    turn.home != Home::Outside && !turn.is_isolated()
+}
 
 /// Helps with whatever there is, in the middle of a join.
 fn yielding(turn: &mut Turn<'_>) {

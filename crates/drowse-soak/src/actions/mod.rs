@@ -27,6 +27,7 @@
 mod broadcast;
 mod handle;
 mod install;
+mod isolate;
 mod join;
 mod look;
 mod meet;
@@ -46,6 +47,7 @@ const FAMILIES: &[&[Action]] = &[
     handle::ACTIONS,
     broadcast::ACTIONS,
     install::ACTIONS,
+    isolate::ACTIONS,
     meet::ACTIONS,
     panics::ACTIONS,
     pools::ACTIONS,

@@ -88,9 +88,10 @@ fn spawned(turn: &mut Turn<'_>) {
     let (place, number) = (turn.place(), turn.some(4));
     for job in turn.jobs(number, place.home) {
         let job = job.loud();
-        match turn.dice.below(2) {
-            0 => place.spawn(|| job.go()),
-            _ => place.spawn_fifo(|| job.go()),
+        if turn.dice.one_in(2) && !turn.is_isolated() {
+            place.spawn_fifo(|| job.go());
+        } else {
+            place.spawn(|| job.go());
         }
     }
 }

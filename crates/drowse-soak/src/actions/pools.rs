@@ -7,9 +7,11 @@ use crate::turn::Turn;
 use crate::verdict::fail;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::Duration;
 
 pub(super) const ACTIONS: &[Action] = &[
     action("pool_dropped_at_work", 1, dropped_at_work).of_jobs(2).when(is_rare),
+    action("pool_shut_down", 1, shut_down).of_jobs(2).when(|turn| may_block(turn) && is_rare(turn)),
     // The caller blocks until the threads have ended.
     action("pool_scoped", 1, scoped).of_jobs(2).when(|turn| may_block(turn) && is_rare(turn)),
     action("pool_of_current_thread", 1, of_current_thread)
@@ -45,6 +47,28 @@ fn dropped_at_work(turn: &mut Turn<'_>) {
         turn.demand("the result", pool.install(|| waited.run()), token);
     } else {
         pool.spawn(|| waited.go());
+    }
+}
+
+/// When it is shut down, all of its jobs have ended.
+fn shut_down(turn: &mut Turn<'_>) {
+    let (plan, pages) = (plan(turn), turn.pages());
+    let pool = plan.build(turn.world, "passing".into());
+    let number = turn.some(20);
+    for job in turn.jobs(number, Home::Passing) {
+        pool.spawn(|| job.go());
+    }
+    if turn.dice.one_in(3) {
+        let time = Duration::from_micros(turn.dice.below(500) as u64);
+        if pool.shutdown_timeout(time).is_err() {
+            return;
+        }
+    } else {
+        pool.shutdown();
+    }
+    // In other rounds they may have left jobs with other pools.
+    if turn.world.plan.upward {
+        turn.demand("the first job that is left", turn.world.book.first_open_of(pages), None);
     }
 }
 

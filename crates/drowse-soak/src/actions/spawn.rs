@@ -5,7 +5,8 @@ use crate::turn::Turn;
 
 pub(super) const ACTIONS: &[Action] = &[
     action("spawn", 4, spawn),
-    action("spawn_fifo", 2, spawn_fifo),
+    // What runs in its place is the oldest such job of the worker, isolated or not.
+    action("spawn_fifo", 2, spawn_fifo).when(|turn| !turn.is_isolated()),
     action("spawn_all", 2, spawn_all),
     action("spawn_all_unsized", 1, spawn_all_unsized),
 ];
