@@ -78,8 +78,8 @@ mod unwind;
 pub use api::{
     Blocked, BroadcastContext, BusyThread, FnContext, JoinHandle, Scope, ScopeFifo, StillBusy, ThreadBuilder,
     ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder, Waiting, Yield, broadcast, current_num_threads,
-    current_thread_has_pending_tasks, current_thread_index, in_place_scope, in_place_scope_fifo, isolate,
-    join, join_context, mark_blocked, mark_unblocked, max_num_threads, metrics, scope, scope_fifo, spawn,
+    current_thread_has_pending_tasks, current_thread_index, in_place_scope, in_place_scope_fifo, isolate, join,
+    join_context, mark_blocked, mark_unblocked, max_num_threads, metrics, scope, scope_fifo, spawn,
     spawn_all, spawn_broadcast, spawn_fifo, spawn_handle, yield_local, yield_now,
 };
 

@@ -165,9 +165,7 @@ impl Registry {
         let has_jobs = |(worker, thread): (usize, &ThreadInfo)| {
             !self.sleep.is_asleep(worker) && !thread.stealer.is_empty()
         };
-        !self.injector.is_empty()
-            || self.returned.are_there()
-            || self.threads.iter().enumerate().any(has_jobs)
+        !self.injector.is_empty() || self.returned.are_there() || self.threads.iter().enumerate().any(has_jobs)
     }
 
     /// Whether a broadcast has left a job for this worker, which nobody else can run.
