@@ -147,11 +147,6 @@ impl<'a> Turn<'a> {
         self.isolated
     }
 
-    /// The pages of all that it may still make.
-    pub(crate) fn pages(&self) -> Range<Page> {
-        self.pages.clone()
-    }
-
     /// How many jobs it may still make.
     pub(crate) fn budget(&self) -> usize {
         self.pages.len()
