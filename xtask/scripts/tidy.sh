@@ -40,8 +40,8 @@ written_by_hand='*.rs *.toml *.md *.sh *.yml *.yaml *.json *.py *.pml *.c'
 facade() {
     found 'goes around drowse-sync' \
         -e '\b(std|core|alloc)::(sync\b|\{.*\bsync\b|\{$)|\b(loom|shuttle)::' --and --not -e '^ *//' -- \
-        '*.rs' ':!crates/drowse-sync' ':!crates/drowse-models' ':!crates/drowse-lab' ':!shim/app' \
-        ':!xtask' ':!*/tests/*' ':!*/tests.rs' ':!*/benches/*' ':!*/examples/*'
+        '*.rs' ':!crates/drowse-sync' ':!crates/drowse-models' ':!crates/drowse-lab' ':!crates/drowse-soak' \
+        ':!shim/app' ':!xtask' ':!*/tests/*' ':!*/tests.rs' ':!*/benches/*' ':!*/examples/*'
 }
 
 # Models do not wait by yielding or sleeping. Elsewhere it is std's functions, and clippy knows those.

@@ -30,6 +30,10 @@ pub(crate) struct Context {
     pub(crate) full: bool,
     /// Only what has this in its name is wanted.
     pub(crate) filter: Option<String>,
+    /// Whether this step is one of all.
+    pub(crate) is_whole: bool,
+    /// What the soak is told, if it was asked for by name.
+    pub(crate) soak: Option<Vec<String>>,
 }
 
 /// A child that did not end well, or could not be run.
@@ -68,7 +72,7 @@ impl Context {
         // A relative CARGO_TARGET_DIR is relative to where cargo was called.
         let target = env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
         let target = target.map_or_else(|| root.join("target"), |dir| path::absolute(&dir).unwrap_or(dir));
-        Self { root, target, verbose, install, full, filter }
+        Self { root, target, verbose, install, full, filter, is_whole: false, soak: None }
     }
 
     /// A target directory of its own for builds whose flags differ, so that they do not evict the

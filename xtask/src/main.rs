@@ -8,6 +8,7 @@ mod models;
 mod mutants;
 mod outcome;
 mod process;
+mod soak;
 mod spin;
 mod steps;
 mod tools;
@@ -47,7 +48,7 @@ const fn step(name: &'static str, run: Run, args: &'static [fn() -> Arg], about:
 
 /// The steps of `test`, in order: those that need no more than a stable toolchain, or say what else
 /// they need.
-const OF_TEST: [Step; 16] = [
+const OF_TEST: [Step; 17] = [
     step("fmt", Code(steps::fmt), &[], "the code is formatted (rustfmt)"),
     step("clippy", Code(steps::clippy), &[], "no lint fires, in the models under each checker either"),
     step("tidy", Script, &[], "the house rules that clippy does not know"),
@@ -60,6 +61,7 @@ const OF_TEST: [Step; 16] = [
     step("highlander", Script, &[], "a program with both rayon-core and the shim does not resolve"),
     step("locks", Script, &[], "a program with an old lock file gets the shim by one cargo update"),
     step("upstream", Code(upstream::run), &[filter, full], "rayon's tests on the shim, and the reverse"),
+    step("soak", Code(soak::run), soak::ARGS, "random mixes of the API in hostile surroundings; Linux alone"),
     step("loom", Code(models::loom), &[filter], "the models under loom (LOOM_MAX_PREEMPTIONS, or 3)"),
     step("shuttle", Code(models::shuttle), &[filter], "the models under shuttle (SHUTTLE_RANDOM_SEED, or 4)"),
     step("spin", Code(spin::run), &[filter], "the Promela models, every state; needs spin and gcc"),
@@ -93,25 +95,30 @@ A filter is a part of a name: of a model or its test binary, of a mutant, or of 
 upstream runs the quick part of rayon's tests, all but octillion and the doctests, on each sleep
 protocol, and the doctests on the default one; there --full adds octillion. With a filter it is the
 quick part alone, or with --full everything. Without a registry the step is skipped.
+soak prints the seeds of rounds that fail; `soak --seed N` does the same things once more.
 Exit code: 0 if nothing failed (a skipped step is no failure), 1 if something did, 2 for a wrong call.";
 
 fn main() -> ExitCode {
     process::end_children_on_signal();
     let matches = command_line().get_matches();
     let (name, options) = matches.subcommand().expect("clap demands a command");
-    let context = Context::new(
+    let mut context = Context::new(
         matches.get_flag("verbose"),
         has_flag(options, "install"),
         has_flag(options, "full"),
         options.try_get_one::<String>("filter").ok().flatten().cloned(),
     );
+    context.soak = soak::words(options);
     match OF_TEST.iter().chain(&APART).find(|step| step.name == name) {
         Some(step) => {
             let Entry { outcome, .. } = announced(step, step.name, &context);
             outcome.report.iter().for_each(|line| println!("{line}"));
             ExitCode::from(outcome.status.exit_code())
         }
-        None => all(&context),
+        None => {
+            context.is_whole = true;
+            all(&context)
+        }
     }
 }
 
@@ -183,10 +190,26 @@ mod tests {
             let words = ["cargo xtask"].into_iter().chain(line.split_whitespace());
             command_line().try_get_matches_from(words).map_err(|error| error.exit_code())
         };
-        for line in ["test", "-v loom latch", "loom latch -v", "upstream jec --full", "tsan --install"] {
+        for line in [
+            "test",
+            "-v loom latch",
+            "loom latch -v",
+            "upstream jec --full",
+            "tsan --install",
+            "soak --seed 5",
+        ] {
             assert!(is_right(line).is_ok(), "{line}");
         }
-        for line in ["", "tset", "test --fast", "fmt latch", "test latch", "loom a b", "asan --install"] {
+        for line in [
+            "",
+            "tset",
+            "test --fast",
+            "fmt latch",
+            "test latch",
+            "loom a b",
+            "asan --install",
+            "soak --seed x",
+        ] {
             assert_eq!(is_right(line).unwrap_err(), 2, "{line}");
         }
     }

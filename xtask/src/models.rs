@@ -14,6 +14,9 @@ use crate::steps::{Counts, executables};
 /// More than all models of one test binary should take.
 const RUN_LIMIT: Duration = Duration::from_secs(30 * 60);
 
+/// What takes longest begins first, so that it is not what all wait for at the end.
+const SLOW: [&str; 4] = ["loom_engine", "loom_inject", "loom_two_sleepers", "loom_deque"];
+
 /// The environment variable that names a mutant to the code under test.
 pub(crate) const MUTANT_VARIABLE: &str = "DROWSE_MUTANT";
 
@@ -88,19 +91,28 @@ impl ModelBinary {
         command
     }
 
-    /// Runs the models that the user's filter, if any, names: by the binary's name or their own.
-    /// Returns how many passed, and how long it took.
-    fn run(&self, context: &Context) -> Result<(usize, Duration), String> {
+    /// The names of its models that the user's filter, if any, means: by the binary's name or their
+    /// own.
+    fn models(&self, context: &Context) -> Result<Vec<String>, String> {
         let mut command = self.command(context);
-        // A model that aborts takes the captured output of all others with it: so there is none.
-        command.arg("--nocapture");
-        if !context.wants(&self.name) {
-            command.args(&context.filter);
+        command.arg("--list");
+        let listed = context.run_stdout_apart(command, RUN_LIMIT)?.stdout;
+        let all = listed.lines().filter_map(|line| line.strip_suffix(": test"));
+        let wanted = |name: &&str| context.wants(&self.name) || context.wants(name);
+        match all.clone().count() {
+            0 => Err("it holds no model".to_string()),
+            _ => Ok(all.filter(wanted).map(String::from).collect()),
         }
-        let done = context.run(command, RUN_LIMIT)?;
+    }
+
+    /// Runs one model. Returns how long it took.
+    fn run(&self, context: &Context, model: &str) -> Result<Duration, String> {
+        let mut command = self.command(context);
+        command.args(["--exact", model, "--nocapture", "--test-threads=1"]);
+        let done = context.run(command, RUN_LIMIT).map_err(|failure| format!("{model}: {failure}"))?;
         match Counts::of(&done.output).passed {
-            0 if context.filter.is_none() => Err("it holds no model".to_string()),
-            passed => Ok((passed, done.took)),
+            1 => Ok(done.took),
+            _ => Err(format!("{model}: it was not run")),
         }
     }
 }
@@ -117,20 +129,30 @@ pub(crate) fn shuttle(context: &Context) -> Result<Outcome, Outcome> {
 
 fn run(context: &Context, backend: Backend) -> Result<Outcome, Outcome> {
     let binaries = backend.build(context)?;
-    let width = binaries.iter().map(|binary| binary.name.len()).max().unwrap_or(0);
     let mut parts = Parts::default();
+    // Each model in a process of its own, and two at a time across all binaries: so nobody waits
+    // for the slowest model of each binary.
+    let mut all = Vec::new();
+    for binary in &binaries {
+        match binary.models(context) {
+            Ok(models) => all.extend(models.into_iter().map(|model| (binary, model))),
+            Err(why) => drop(parts.note(&binary.name, Err::<(), _>(why), |()| String::new())),
+        }
+    }
+    all.sort_by_key(|(binary, _)| !SLOW.contains(&binary.name.as_str()));
+    let results = map(&all, |(binary, model)| binary.run(context, model));
+    let width = binaries.iter().map(|binary| binary.name.len()).max().unwrap_or(0);
     let (mut models, mut files) = (0, 0);
     for binary in &binaries {
-        let result = binary.run(context);
+        let own = all.iter().zip(&results).filter(|((of, _), _)| of.name == binary.name);
+        let own: Vec<_> = own.map(|(_, result)| result.clone()).collect();
         // Nothing in it matches the filter.
-        if matches!(result, Ok((0, _))) {
+        if own.is_empty() {
             continue;
         }
-        let say = |(passed, took): &(usize, Duration)| {
-            format!("{:>8}  {}", seconds(*took), counted(*passed, "model"))
-        };
-        let passed = parts.note(&format!("{:<width$}", binary.name), result, say);
-        models += passed.map_or(0, |(passed, _)| passed);
+        let (number, took) = (own.len(), own.into_iter().sum::<Result<Duration, String>>());
+        let say = |took: &Duration| format!("{:>8}  {}", seconds(*took), counted(number, "model"));
+        models += parts.note(&format!("{:<width$}", binary.name), took, say).map_or(0, |_| number);
         files += 1;
     }
     match &context.filter {

@@ -1,0 +1,181 @@
+//! Where jobs are sent: the current pool by drowse's functions, or another one by its methods.
+
+use crate::dice::Dice;
+use crate::seats::Sitting;
+use crate::verdict::{demand, fail};
+use crate::world::World;
+use drowse::{BroadcastContext, JoinHandle, Scope, ScopeFifo, ThreadPool};
+
+/// Where a job runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Home {
+    /// On a thread that is in no pool.
+    Outside,
+    Global,
+    /// A pool that lasts for the round, by its index.
+    Pool(usize),
+    /// A pool that comes and goes.
+    Passing,
+    /// Such a pool with a worker that leaves without waiting for what was broadcast.
+    TakenOver,
+}
+
+/// Where a job is sent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    /// `None`: to the current pool.
+    pub(crate) pool: Option<&'static ThreadPool>,
+    /// Where it then runs.
+    pub(crate) home: Home,
+}
+
+impl Home {
+    /// A job begins here: is this here, and does nobody else sit here?
+    pub(crate) fn sit(self, world: &'static World) -> Option<Sitting<'static>> {
+        let index = drowse::current_thread_index();
+        match (self, index) {
+            (Self::Outside, _) => None,
+            (_, None) => fail("a job runs outside any pool"),
+            (_, Some(index)) if index >= drowse::current_num_threads() => {
+                fail(&format!("index {index} of {}", drowse::current_num_threads()))
+            }
+            (Self::Pool(pool), Some(index)) => {
+                let there = world.pool(pool).current_thread_index();
+                demand!(there == Some(index), "a job runs in another pool than {pool}");
+                Some(world.seats(pool).sit(index))
+            }
+            (Self::Global | Self::Passing | Self::TakenOver, Some(_)) => None,
+        }
+    }
+
+    /// Its place in the order in which pools may wait for each other.
+    fn level(self) -> usize {
+        match self {
+            Self::Outside => 0,
+            Self::Pool(index) => index + 1,
+            Self::Global | Self::Passing | Self::TakenOver => usize::MAX,
+        }
+    }
+}
+
+impl Place {
+    pub(crate) fn here(home: Home) -> Self {
+        Self { pool: None, home }
+    }
+
+    pub(crate) fn random(world: &'static World, home: Home, dice: &mut Dice) -> Self {
+        let stays = match home {
+            // From outside, the current pool is the global one.
+            Home::Outside if world.plan.global && dice.one_in(3) => return Self::here(Home::Global),
+            Home::Outside => false,
+            _ => !dice.one_in(5),
+        };
+        let lowest = if world.plan.upward { home.level() } else { 0 };
+        let pools = world.plan.pools.len();
+        if stays || lowest >= pools {
+            return Self::here(home);
+        }
+        Self::there(world, lowest + dice.below(pools - lowest))
+    }
+
+    pub(crate) fn there(world: &'static World, index: usize) -> Self {
+        Self { pool: Some(world.pool(index)), home: Home::Pool(index) }
+    }
+
+    pub(crate) fn install<R: Send>(self, op: impl FnOnce() -> R + Send) -> R {
+        match self.pool {
+            Some(pool) => pool.install(op),
+            // There is no function for it.
+            None => drowse::scope(|_| op()),
+        }
+    }
+
+    pub(crate) fn join<A: Send, B: Send>(
+        self,
+        a: impl FnOnce() -> A + Send,
+        b: impl FnOnce() -> B + Send,
+    ) -> (A, B) {
+        match self.pool {
+            Some(pool) => pool.join(a, b),
+            None => drowse::join(a, b),
+        }
+    }
+
+    pub(crate) fn scope<'scope, R: Send>(self, op: impl FnOnce(&Scope<'scope>) -> R + Send) -> R {
+        match self.pool {
+            Some(pool) => pool.scope(op),
+            None => drowse::scope(op),
+        }
+    }
+
+    pub(crate) fn scope_fifo<'scope, R: Send>(self, op: impl FnOnce(&ScopeFifo<'scope>) -> R + Send) -> R {
+        match self.pool {
+            Some(pool) => pool.scope_fifo(op),
+            None => drowse::scope_fifo(op),
+        }
+    }
+
+    pub(crate) fn in_place_scope<'scope, R>(self, op: impl FnOnce(&Scope<'scope>) -> R) -> R {
+        match self.pool {
+            Some(pool) => pool.in_place_scope(op),
+            None => drowse::in_place_scope(op),
+        }
+    }
+
+    pub(crate) fn in_place_scope_fifo<'scope, R>(self, op: impl FnOnce(&ScopeFifo<'scope>) -> R) -> R {
+        match self.pool {
+            Some(pool) => pool.in_place_scope_fifo(op),
+            None => drowse::in_place_scope_fifo(op),
+        }
+    }
+
+    pub(crate) fn spawn(self, op: impl FnOnce() + Send + 'static) {
+        match self.pool {
+            Some(pool) => pool.spawn(op),
+            None => drowse::spawn(op),
+        }
+    }
+
+    pub(crate) fn spawn_fifo(self, op: impl FnOnce() + Send + 'static) {
+        match self.pool {
+            Some(pool) => pool.spawn_fifo(op),
+            None => drowse::spawn_fifo(op),
+        }
+    }
+
+    pub(crate) fn spawn_all<F: FnOnce() + Send + 'static>(self, jobs: impl IntoIterator<Item = F>) {
+        match self.pool {
+            Some(pool) => pool.spawn_all(jobs),
+            None => drowse::spawn_all(jobs),
+        }
+    }
+
+    pub(crate) fn spawn_handle<T: Send + 'static>(
+        self,
+        op: impl FnOnce() -> T + Send + 'static,
+    ) -> JoinHandle<T> {
+        match self.pool {
+            Some(pool) => pool.spawn_handle(op),
+            None => drowse::spawn_handle(op),
+        }
+    }
+
+    pub(crate) fn broadcast<R: Send>(self, op: impl Fn(BroadcastContext<'_>) -> R + Sync) -> Vec<R> {
+        match self.pool {
+            Some(pool) => pool.broadcast(op),
+            None => drowse::broadcast(op),
+        }
+    }
+
+    pub(crate) fn spawn_broadcast(self, op: impl Fn(BroadcastContext<'_>) + Send + Sync + 'static) {
+        match self.pool {
+            Some(pool) => pool.spawn_broadcast(op),
+            None => drowse::spawn_broadcast(op),
+        }
+    }
+
+    /// How many workers there are.
+    pub(crate) fn width(self) -> usize {
+        self.pool.map_or_else(drowse::current_num_threads, ThreadPool::current_num_threads)
+    }
+}
