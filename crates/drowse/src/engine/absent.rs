@@ -12,6 +12,7 @@ use super::recruit::Recruiter;
 use super::registry::Registry;
 use super::start::ThreadBuilderParts;
 use drowse_sleep::{Reason, Starter};
+use drowse_sync::atomic::{AtomicBool, Ordering};
 use drowse_sync::{Arc, Counter, Mutex, Stopwatch, say};
 use std::thread;
 use std::time::Duration;
@@ -32,6 +33,7 @@ pub(crate) struct Vacancies {
     clock: Stopwatch,
     /// When the system may be asked for a thread again, in nanoseconds by the clock.
     refused_until: Counter,
+    has_complained: AtomicBool,
 }
 
 impl Vacancies {
@@ -41,6 +43,7 @@ impl Vacancies {
             seats: (0..workers).map(|_| Mutex::new(None)).collect(),
             clock: Stopwatch::start(),
             refused_until: Counter::new(),
+            has_complained: AtomicBool::new(false),
         }
     }
 
@@ -68,7 +71,8 @@ impl Vacancies {
 
     /// The system lets us start no thread for this worker.
     fn refused(&self, error: &std::io::Error) {
-        if self.refused_until.get() == 0 {
+        // ORDERING: relaxed; nothing but the line depends on it.
+        if !self.has_complained.swap(true, Ordering::Relaxed) {
             say(format_args!(
                 "drowse: a thread that a pool needs could not be started, it goes on with those that it has: {error} \
                  (raise the limit, or ask for fewer threads or smaller stacks)"

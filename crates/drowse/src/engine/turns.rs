@@ -116,8 +116,8 @@ impl WorkerThread {
         registry.sleep.post(1, &|| false);
         if let Some(job) = self.take_injected_job() {
             self.turns.set(turns + 1);
-            // What is under way here has begun nothing yet, and others may wait for that. So it must
-            // not depend on what they do.
+            // What is under way here has begun nothing yet, and others may wait for that. So it
+            // must not depend on what they do.
             self.isolate(|| self.run_found(job.into()));
             self.settle();
             self.turns.set(turns);

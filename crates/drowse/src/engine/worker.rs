@@ -245,15 +245,18 @@ impl WorkerThread {
         unsafe { self.push_to(&self.registry.threads[self.index].fifo, job) };
     }
 
-    /// The same, with those that were offered through this fifo. In isolation it is offered as it is:
-    /// the oldest of the fifo may be from outside.
+    /// The same, with those that were offered through this fifo. In isolation it is offered as it
+    /// is: the oldest of the fifo may be from outside.
     ///
     /// # Safety
     ///
     /// As for [`push`](Self::push); and the fifo must be there until the job has run.
     pub(crate) unsafe fn push_to(&self, fifo: &JobFifo, job: JobRef) {
-        // SAFETY: the caller's promise.
-        let job = if self.is_isolated() { job } else { unsafe { fifo.push(job) } };
+        let job = match self.is_isolated() {
+            true => job,
+            // SAFETY: the caller's promise.
+            false => unsafe { fifo.push(job) },
+        };
         // SAFETY: the caller's promise; or a reference that the fifo has made for it.
         self.without_turns(|| unsafe { self.push(job) });
     }

@@ -310,41 +310,6 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets whether a thread outside that enters the pool works, instead of waiting. The default is
-    /// what the environment variable `DROWSE_GUESTS` says (`1` for yes), else no.
-    ///
-    /// With guests, a thread that calls `install`, `join` or `scope` from outside takes the seat of
-    /// a worker that sleeps, runs the closure itself, on its own stack, as if it were that worker,
-    /// and gives the seat back. A thread that waits for an `in_place_scope` helps until there is
-    /// nothing left to take. That saves a short region two trips through the system. Nothing
-    /// changes for the code inside: [`current_thread_index`](crate::current_thread_index) is that
-    /// of the seat, no two threads have the same at once, and no more run than the pool has
-    /// threads. If no worker sleeps, the caller waits as without guests.
-    ///
-    /// What a guest does not have is the worker's *thread*: its thread-locals, its name, its stack
-    /// size, its place among the processors; and what the
-    /// [start handler](Self::start_handler) did there. While it waits in the pool it runs other
-    /// jobs, like any worker: a thread that must be back soon should not be a guest.
-    ///
-    /// ```
-    /// use std::thread::{self, ThreadId};
-    ///
-    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).guests(true).build().unwrap();
-    /// let who_and_where = || (thread::current().id(), drowse::current_thread_index().unwrap());
-    /// // As soon as a worker sleeps, this thread takes its seat.
-    /// let mut last: (Option<ThreadId>, usize) = (None, 0);
-    /// while pool.metrics().total().sleep.guests == 0 {
-    ///     let (thread, index) = pool.install(who_and_where);
-    ///     last = (Some(thread), index);
-    /// }
-    /// assert_eq!(last.0, Some(thread::current().id()));
-    /// assert!(last.1 < 2);
-    /// ```
-    pub fn guests(mut self, guests: bool) -> Self {
-        self.guests = Some(guests);
-        self
-    }
-
     /// Lets workers run the oldest of their own jobs first, where they are free to choose: what
     /// rayon-core calls breadth-first, and has deprecated.
     #[doc(hidden)]
