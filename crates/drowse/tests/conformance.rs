@@ -107,4 +107,8 @@ conform! {
         Subject::new(counters(Idleness::Counted, WakeSize::Needed)).with_guests();
     guests_with_jec: Subject::new(SleepProtocol::Jec).with_guests();
     guests_with_relay: Subject::new(SleepProtocol::Relay).with_guests();
+    isolated_with_sleepy: Subject::new(SleepProtocol::Sleepy).isolated();
+    isolated_with_counters: Subject::new(counters(Idleness::Counted, WakeSize::Needed)).isolated();
+    isolated_with_jec: Subject::new(SleepProtocol::Jec).isolated();
+    isolated_with_relay: Subject::new(SleepProtocol::Relay).isolated();
 }

@@ -126,11 +126,18 @@ pub const ALL: &[Program] = &[
         rayon: || locks::lock_across_join::<Rayon>(locks::plainly),
         drowse: || locks::lock_across_join::<Drowse>(locks::plainly),
         drowse_must: false,
-        cures: &[Cure {
-            how: "DROWSE_WAITING=isolate",
-            variables: ISOLATE,
-            run: || locks::lock_across_join::<Drowse>(locks::plainly),
-        }],
+        cures: &[
+            Cure {
+                how: "DROWSE_WAITING=isolate",
+                variables: ISOLATE,
+                run: || locks::lock_across_join::<Drowse>(locks::plainly),
+            },
+            Cure {
+                how: "drowse::isolate round the lock",
+                variables: &[],
+                run: || locks::lock_across_join::<Drowse>(|body| drowse::isolate(body)),
+            },
+        ],
     },
     Program {
         name: "once_cells",
@@ -140,11 +147,18 @@ pub const ALL: &[Program] = &[
         rayon: || locks::once_cells::<Rayon>(locks::plainly),
         drowse: || locks::once_cells::<Drowse>(locks::plainly),
         drowse_must: false,
-        cures: &[Cure {
-            how: "DROWSE_WAITING=isolate",
-            variables: ISOLATE,
-            run: || locks::once_cells::<Drowse>(locks::plainly),
-        }],
+        cures: &[
+            Cure {
+                how: "DROWSE_WAITING=isolate",
+                variables: ISOLATE,
+                run: || locks::once_cells::<Drowse>(locks::plainly),
+            },
+            Cure {
+                how: "drowse::isolate round the lock",
+                variables: &[],
+                run: || locks::once_cells::<Drowse>(|body| drowse::isolate(body)),
+            },
+        ],
     },
     Program {
         name: "mutual_wait",
@@ -166,15 +180,22 @@ pub const ALL: &[Program] = &[
         rayon: || waits::children::<Rayon>(waits::by_channel::<Rayon>),
         drowse: || waits::children::<Drowse>(waits::by_channel::<Drowse>),
         drowse_must: false,
-        cures: &[Cure {
-            how: "spawn_handle, and its join",
-            variables: &[],
-            run: || {
-                waits::children::<Drowse>(|child| {
-                    drowse::spawn_handle(child).join().map_err(|_| "a child panicked".to_owned())
-                })
+        cures: &[
+            Cure {
+                how: "drowse::blocking round recv",
+                variables: &[],
+                run: || waits::children::<Drowse>(waits::by_channel_blocking),
             },
-        }],
+            Cure {
+                how: "spawn_handle, and its join",
+                variables: &[],
+                run: || {
+                    waits::children::<Drowse>(|child| {
+                        drowse::spawn_handle(child).join().map_err(|_| "a child panicked".to_owned())
+                    })
+                },
+            },
+        ],
     },
     Program {
         name: "two_submitters",
@@ -193,7 +214,7 @@ pub const ALL: &[Program] = &[
         variables: &[],
         rayon: || pools::stacks::<Rayon>(|there, f| there.install(f)),
         drowse: || pools::stacks::<Drowse>(|there, f| there.install(f)),
-        drowse_must: false,
+        drowse_must: true,
         cures: &[
             Cure {
                 how: "DROWSE_WAITING=isolate",
@@ -215,11 +236,18 @@ pub const ALL: &[Program] = &[
         rayon: || pools::cross_pool_cell::<Rayon>(|there, f| there.install(f)),
         drowse: || pools::cross_pool_cell::<Drowse>(|there, f| there.install(f)),
         drowse_must: false,
-        cures: &[Cure {
+        cures: &[
+            Cure {
+                how: "DROWSE_WAITING=isolate",
+                variables: ISOLATE,
+                run: || pools::cross_pool_cell::<Drowse>(|there, f| there.install(f)),
+            },
+            Cure {
             how: "install_blocking",
             variables: &[],
             run: || pools::cross_pool_cell::<Drowse>(|there, f| there.install_blocking(f)),
-        }],
+        },
+        ],
     },
     Program {
         name: "fork",
@@ -227,7 +255,7 @@ pub const ALL: &[Program] = &[
         variables: &[],
         rayon: process::fork::<Rayon>,
         drowse: process::fork::<Drowse>,
-        drowse_must: false,
+        drowse_must: true,
         cures: &[],
     },
     Program {
@@ -237,7 +265,11 @@ pub const ALL: &[Program] = &[
         rayon: || process::shutdown::<Rayon>(drop),
         drowse: || process::shutdown::<Drowse>(drop),
         drowse_must: false,
-        cures: &[],
+        cures: &[Cure {
+            how: "ThreadPool::shutdown",
+            variables: &[],
+            run: || process::shutdown::<Drowse>(drowse::ThreadPool::shutdown),
+        }],
     },
     Program {
         name: "few_threads",

@@ -30,6 +30,16 @@ pub(super) fn by_channel<R: Runtime>(child: Child) -> Result<(), String> {
     end.recv().map_err(|_| "a child was lost".to_owned())
 }
 
+/// The same, on drowse, while a spare works in the task's place.
+pub(super) fn by_channel_blocking(child: Child) -> Result<(), String> {
+    let (done, end) = mpsc::channel();
+    drowse::spawn(move || {
+        child();
+        let _ = done.send(());
+    });
+    drowse::blocking(|| end.recv()).map_err(|_| "a child was lost".to_owned())
+}
+
 /// P13. `wait` spawns a child, and waits until it has run.
 pub(super) fn children<R: Runtime>(wait: fn(Child) -> Result<(), String>) -> Ended {
     for (threads, tasks) in [(4, 5), (1, 1)] {

@@ -8,7 +8,8 @@
 //! But unlike there, what it waits for may depend on jobs that nobody takes then: others may be as
 //! deep down as it is. So if it sees any jobs as it falls asleep, it lends its place to a
 //! [spare](super::spare), who begins with an empty stack. Where there is none to be had, it takes
-//! one job after all.
+//! one job after all; but not if half of its stack is in use: who overflows that gets nothing done
+//! any more.
 
 use super::isolate::Since;
 use super::place::IfNobody;
@@ -22,15 +23,25 @@ const FEW_WAITS: u32 = 8;
 /// So many are too many, where it cannot be looked at.
 const MANY_WAITS: u32 = 64;
 
-/// A worker is deep down if more than one part in so many of its stack is in use.
-const PART: usize = 4;
+/// And so many far too many.
+const FAR_TOO_MANY_WAITS: u32 = 4 * MANY_WAITS;
 
 impl WorkerThread {
     /// Whether another job on top of what it is in the middle of would be one too many.
     pub(super) fn is_deep(&self) -> bool {
+        self.uses_more_than(4, MANY_WAITS)
+    }
+
+    /// Whether it might be the last one.
+    fn is_too_deep(&self) -> bool {
+        self.uses_more_than(2, FAR_TOO_MANY_WAITS)
+    }
+
+    /// Whether more than one part in so many of its stack is in use; or so many waits, if that is
+    /// not known.
+    fn uses_more_than(&self, one_in: usize, most_waits: u32) -> bool {
         let waits = self.waits.get();
-        waits > FEW_WAITS
-            && stack_in_use().map_or(waits > MANY_WAITS, |(used, size)| used > size / PART)
+        waits > FEW_WAITS && stack_in_use().map_or(waits > most_waits, |(used, size)| used > size / one_in)
     }
 
     /// Waits for a latch, and takes no work from elsewhere if it can help it.
@@ -48,10 +59,11 @@ impl WorkerThread {
                 continue;
             }
             let has_slept = self.while_away(IfNobody::Keep, |somebody_else_works| {
-                if somebody_else_works {
+                let sleeps = somebody_else_works || self.is_too_deep();
+                if sleeps {
                     self.registry.sleep.sleep_alone(self.index(), latch, &|| false, self);
                 }
-                somebody_else_works
+                sleeps
             });
             if !has_slept {
                 self.look_elsewhere(latch, false);

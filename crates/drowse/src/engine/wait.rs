@@ -130,8 +130,7 @@ impl WorkerThread {
 
     /// Runs one job, from wherever there is one. False if there was none.
     pub(crate) fn run_one(&self) -> bool {
-        // A thread that was taken over, and is in no job, is not in the middle of anything.
-        if self.is_isolated() && self.is_helping() {
+        if self.is_in_region() {
             return self.run_one_of_region();
         }
         let local = self.take_local_job_fairly().map(Found::from);
@@ -140,10 +139,16 @@ impl WorkerThread {
 
     /// Runs one job of our own. False if there was none.
     pub(crate) fn run_one_local(&self) -> bool {
-        if self.is_isolated() {
+        if self.is_in_region() {
             return self.run_one_of_region();
         }
         self.run_if_some(self.take_local_job().map(Found::from))
+    }
+
+    /// Whether it is isolated because somebody wants that for what it runs now. Where all of a pool
+    /// is, whoever asks for jobs by itself can reckon with those of others.
+    fn is_in_region(&self) -> bool {
+        self.is_isolated() && !self.registry.isolates
     }
 
     pub(super) fn run_if_some(&self, found: Option<Found>) -> bool {

@@ -1,6 +1,6 @@
 //! What the suite is run on.
 
-use drowse::{SleepPolicy, SleepProtocol, ThreadPool, ThreadPoolBuilder};
+use drowse::{SleepPolicy, SleepProtocol, ThreadPool, ThreadPoolBuilder, Waiting};
 
 /// Pools of one worker, of two, of a few, and of many more than there are cores.
 pub(crate) const WIDTHS: [usize; 4] = [1, 2, 8, 64];
@@ -11,16 +11,22 @@ pub(crate) struct Subject {
     pub(crate) protocol: SleepProtocol,
     policy: Option<SleepPolicy>,
     guests: bool,
+    isolated: bool,
 }
 
 impl Subject {
     pub(crate) fn new(protocol: SleepProtocol) -> Self {
-        Self { protocol, policy: None, guests: false }
+        Self { protocol, policy: None, guests: false, isolated: false }
     }
 
     /// The same, where threads outside work instead of waiting.
     pub(crate) fn with_guests(self) -> Self {
         Self { guests: true, ..self }
+    }
+
+    /// The same, where whoever waits runs nothing but what it waits for.
+    pub(crate) fn isolated(self) -> Self {
+        Self { isolated: true, ..self }
     }
 
     /// The same with another policy.
@@ -30,7 +36,10 @@ impl Subject {
 
     pub(crate) fn builder(self, width: usize) -> ThreadPoolBuilder {
         let builder = ThreadPoolBuilder::new().num_threads(width).sleep_protocol(self.protocol);
-        let builder = builder.guests(self.guests);
+        let mut builder = builder.guests(self.guests);
+        if self.isolated {
+            builder = builder.waiting(Waiting::Isolate);
+        }
         match self.policy {
             Some(policy) => builder.sleep_policy(policy),
             None => builder,

@@ -4,6 +4,8 @@ use crate::programs::{builder, for_each, on_every_protocol};
 use std::cell::Cell;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
 
 thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
@@ -63,5 +65,30 @@ fn p15_jobs_that_find_one_another_do_not_use_up_the_stack() {
         });
         let deepest = deepest.0.into_inner();
         assert!(deepest < 200, "{deepest} jobs on one stack");
+    });
+}
+
+/// Each job that runs while another one waits for the other pool waits there, too. rayon's workers
+/// run one on top of the other, until the stack overflows.
+#[test]
+fn p15_jobs_that_wait_for_another_pool_on_small_stacks() {
+    on_every_protocol(|protocol| {
+        let here = builder(protocol, 1).stack_size(256 << 10).build().expect("a pool");
+        let there = builder(protocol, 1).build().expect("a pool");
+        let (done, deepest) = (AtomicUsize::new(0), Deepest::default());
+        let work = || {
+            if done.fetch_add(1, Ordering::Relaxed) == 0 {
+                // Long enough for the others to pile up.
+                thread::park_timeout(Duration::from_millis(100));
+            }
+        };
+        here.scope(|s| {
+            for _ in 0..2_000 {
+                s.spawn(|_| deepest.run(|| there.install(work)));
+            }
+        });
+        assert_eq!(done.into_inner(), 2_000);
+        let deepest = deepest.0.into_inner();
+        assert!(deepest > 8 && deepest < 1_000, "{deepest} jobs on one stack");
     });
 }

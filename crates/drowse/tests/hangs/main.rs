@@ -8,3 +8,4 @@ mod blocking;
 mod depth;
 mod isolation;
 mod programs;
+mod submitters;

@@ -1,0 +1,45 @@
+//! Two threads that share a pool.
+
+use crate::programs::{builder, for_each, on_every_protocol};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::thread;
+
+/// P14: one thread folds until the other one was served. On rayon the second one waits for the end
+/// of the fold, and so would wait for ever here.
+#[test]
+fn p14_a_second_submitter_is_served_in_the_middle_of_a_fold() {
+    on_every_protocol(|protocol| {
+        let pool = builder(protocol, 2).build().expect("a pool");
+        let (served, items) = (AtomicBool::new(false), AtomicUsize::new(0));
+        let (started, starts) = channel();
+        thread::scope(|threads| {
+            let (pool, served) = (&pool, &served);
+            threads.spawn(move || {
+                pool.install(|| {
+                    started.send(()).unwrap();
+                    fold_until(served);
+                });
+            });
+            starts.recv().unwrap();
+            let item = |_| {
+                items.fetch_add(1, Ordering::Relaxed);
+            };
+            pool.install(|| for_each(0..10, &item));
+            served.store(true, Ordering::Relaxed);
+        });
+        assert_eq!(items.into_inner(), 10);
+    });
+}
+
+/// A recursion that goes on, down one side and then the other, until somebody says so.
+fn fold_until(over: &AtomicBool) {
+    fn node(depth: u32, over: &AtomicBool) {
+        if depth > 0 && !over.load(Ordering::Relaxed) {
+            drowse::join(|| node(depth - 1, over), || node(depth - 1, over));
+        }
+    }
+    while !over.load(Ordering::Relaxed) {
+        node(20, over);
+    }
+}
