@@ -23,8 +23,8 @@ use crate::unwind::{self, Payload};
 /// # Blocking
 ///
 /// While it waits, a worker may run *any* job. So a thread that holds a lock across a `join` may
-/// run a job that wants the same lock, and wait for itself: do not hold a lock across a `join` if
-/// other jobs take it.
+/// run a job that wants the same lock, and wait for itself. Where a lock must be held across a
+/// `join`, [isolate](crate::isolate()) it.
 ///
 /// # Example
 ///
