@@ -16,10 +16,15 @@ use crate::steps::libtest;
 /// The sleep protocols, by the names that `DROWSE_SLEEP` knows. The first is the default.
 pub(crate) const PROTOCOLS: [&str; 4] = ["relay", "jec", "sleepy", "counters"];
 
-/// Tests of rayon-core that cannot pass where a thread outside works instead of waiting: they are
-/// about the worker's own thread.
-const ON_THE_CALLERS_THREAD: [&str; 3] =
-    ["missing_scoped_tls", "spawn_scoped_tls_threadpool", "build_scoped_tls_threadpool"];
+/// Tests that may fail where a thread outside works instead of waiting: they are about the worker's
+/// own thread, its thread-locals, its name, its stack.
+const ON_THE_CALLERS_THREAD: [&str; 5] = [
+    "missing_scoped_tls",
+    "spawn_scoped_tls_threadpool",
+    "build_scoped_tls_threadpool",
+    "named_threads",
+    "stack_overflow_crash",
+];
 
 /// More than the tests of one package should take once they are built, even where others use the
 /// cores.
@@ -54,13 +59,13 @@ pub(crate) fn run(context: &Context) -> Result<Outcome, Outcome> {
         }
     }
     if context.filter.is_none() {
-        suites.with_guests(
-            "rayon",
-            "test --package rayon --no-fail-fast --tests -- --nocapture --skip octillion",
-        );
+        let rayon = "test --package rayon --no-fail-fast --tests -- --nocapture --skip octillion";
+        let core = "test --package core-tests --no-fail-fast --tests -- --nocapture";
+        suites.isolated("rayon", rayon);
+        suites.isolated("rayon-core", core);
         let skip = ON_THE_CALLERS_THREAD.map(|test| format!("--skip {test}")).join(" ");
-        let core = format!("test --package core-tests --no-fail-fast --tests -- --nocapture {skip}");
-        suites.with_guests("rayon-core", &core);
+        suites.with_guests("rayon", &format!("{rayon} {skip}"));
+        suites.with_guests("rayon-core", &format!("{core} {skip}"));
     }
     let ours = suites.cargo("original", "test --tests --no-fail-fast");
     suites.run("the shim's on rayon-core itself", ours, TEST_LIMIT, None);
@@ -90,6 +95,13 @@ impl Suites<'_> {
         let mut command = self.cargo("patched", args);
         command.env("DROWSE_GUESTS", "1").env("DROWSE_LOG", "1");
         self.run(&format!("{name} with guests"), command, TEST_LIMIT, Some("with guests"));
+    }
+
+    /// Runs a suite on the default protocol, where whoever waits runs nothing but what it waits for.
+    fn isolated(&mut self, name: &str, args: &str) {
+        let mut command = self.cargo("patched", args);
+        command.env("DROWSE_WAITING", "isolate").env("DROWSE_LOG", "1");
+        self.run(&format!("{name} in isolation"), command, TEST_LIMIT, Some(", isolated"));
     }
 
     /// Runs a suite and notes how many of its tests passed.

@@ -14,7 +14,8 @@ pub enum Waiting {
     #[default]
     Help,
     /// Nothing but what was spawned inside of what they wait for, as if all of the pool were in one
-    /// [`isolate`]. But [`yield_now`](crate::yield_now) runs any job: whoever calls it asks for that.
+    /// [`isolate`]. But [`yield_now`](crate::yield_now) runs any job: whoever calls it asks for
+    /// that.
     Isolate,
 }
 
