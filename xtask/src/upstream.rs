@@ -97,7 +97,8 @@ impl Suites<'_> {
         self.run(&format!("{name} with guests"), command, TEST_LIMIT, Some("with guests"));
     }
 
-    /// Runs a suite on the default protocol, where whoever waits runs nothing but what it waits for.
+    /// Runs a suite on the default protocol, where whoever waits runs nothing but what it waits
+    /// for.
     fn isolated(&mut self, name: &str, args: &str) {
         let mut command = self.cargo("patched", args);
         command.env("DROWSE_WAITING", "isolate").env("DROWSE_LOG", "1");
