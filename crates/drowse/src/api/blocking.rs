@@ -19,10 +19,11 @@ use drowse_sleep::Mark;
 ///
 /// # Coming back
 ///
-/// The spare has the worker's index as long as it stands in. When the closure returns, the worker
-/// waits until the spare has ended the job that it is in, and has its index again. So there are
-/// never two threads with the same [`current_thread_index`](crate::current_thread_index) that run,
-/// nor an index that is not below [`current_num_threads`](crate::current_num_threads).
+/// The spare has the worker's index as long as it stands in: in the closure,
+/// [`current_thread_index`](crate::current_thread_index) is `None`. When the closure returns, the
+/// worker waits until the spare has ended the job that it is in, and has its index again. So there
+/// are never two threads with the same index that run, nor an index that is not below
+/// [`current_num_threads`](crate::current_num_threads).
 ///
 /// If that takes longer than a tenth of a second, the worker goes on without an index: the spare's
 /// job may be waiting for what the worker holds. `current_thread_index` is `None` then, until the

@@ -202,17 +202,27 @@ impl WorkerThread {
     /// Calls `f`, which may block, while others may have this worker's place. `f` is told whether
     /// somebody has it.
     pub(crate) fn while_away<R>(&self, if_nobody: IfNobody, f: impl FnOnce(bool) -> R) -> R {
+        if self.back_to.get() != NOWHERE {
+            return f(true); // It is away.
+        }
         // WAKE: somebody may wait for what we hold, and we may not come back for long.
         self.settle();
         self.deque.share();
-        let sleep = &self.registry().sleep;
-        let given_away = self.give_place_away(if_nobody);
-        sleep.step_aside();
-        let _away = Away { worker: self };
+        let given_away = self.give_place_away(if_nobody, || self.newest_job());
+        let _away = Away::begin(self);
         f(given_away)
     }
 
-    fn give_place_away(&self, if_nobody: IfNobody) -> bool {
+    /// Waits until somebody else has run this job, in this worker's place. False if there is
+    /// nobody; then the job is not taken.
+    pub(super) fn let_run(&self, job: impl FnOnce() -> Option<Found>) -> bool {
+        let is_here = self.place().is_some() && self.back_to.get() == NOWHERE;
+        let given_away = is_here && self.give_place_away(IfNobody::Keep, job);
+        let _away = given_away.then(|| Away::begin(self));
+        given_away
+    }
+
+    fn give_place_away(&self, if_nobody: IfNobody, first: impl FnOnce() -> Option<Found>) -> bool {
         let places = &self.registry().places;
         if if_nobody == IfNobody::GiveUp && places.all_but_one_are_free() && self.registry().has_no_spare() {
             // Nobody will run what it has forked, and may be going to wait for.
@@ -230,7 +240,7 @@ impl WorkerThread {
             }
             (None, None) => return true,
         };
-        let given_away = self.registry().give_away(place, || self.newest_job());
+        let given_away = self.registry().give_away(place, first);
         if !given_away && if_nobody == IfNobody::Keep {
             self.place.set(place);
             return false;
@@ -296,10 +306,15 @@ impl WorkerThread {
             self.place.set(NOWHERE);
             self.back_to.set(place);
         }
-        self.while_away(IfNobody::Keep, |_| ());
+        drop(Away::begin(self));
         // Who has no job to get on with does not get one without a place.
         while is_main_loop && self.place().is_none() && !latch.probe() {
-            self.while_away(IfNobody::Keep, |_| ());
+            let ticket = self.ticket.take();
+            self.back_to.set(ticket.as_ref().map_or(NOWHERE, |ticket| ticket.place));
+            if ticket.is_some_and(|ticket| !self.registry().places.withdraw(&ticket)) {
+                self.place.set(self.back_to.replace(NOWHERE));
+            }
+            drop(Away::begin(self));
         }
     }
 
@@ -324,6 +339,13 @@ impl WorkerThread {
 /// A worker that may not have its place. It wants it back when this is dropped.
 struct Away<'w> {
     worker: &'w WorkerThread,
+}
+
+impl<'w> Away<'w> {
+    fn begin(worker: &'w WorkerThread) -> Self {
+        worker.registry().sleep.step_aside();
+        Self { worker }
+    }
 }
 
 impl Drop for Away<'_> {

@@ -12,8 +12,10 @@
 //!
 //! A turn is given where a `join` forks, and nowhere else: whoever joins must reckon with other
 //! jobs on its thread anyway, since it runs some while it waits for a half that was stolen. Whoever
-//! spawns need not. Nor need anybody in a pool of one thread, where nobody steals.
+//! spawns need not. Nor need anybody in a pool of one thread, where nobody steals. One who is
+//! isolated lets a spare run the job, and waits.
 
+use super::isolate::Found;
 use super::registry::Registry;
 use super::worker::WorkerThread;
 use crate::latch::LockLatch;
@@ -87,7 +89,7 @@ pub(super) fn after_slow_push() {
         if registry.sleep.sleeping_alone() > 0 {
             worker.call_those_who_wait();
         }
-        if registry.overdue.get() > 0 && !worker.is_isolated() {
+        if registry.overdue.get() > 0 {
             worker.give_a_turn();
         }
     });
@@ -114,7 +116,10 @@ impl WorkerThread {
         // WAKE: whatever was pushed just now may have to be run by somebody else while we are at
         // the other job. (The push has executed the fence that this needs.)
         registry.sleep.post(1, &|| false);
-        if let Some(job) = self.take_injected_job() {
+        if self.is_isolated() {
+            // It must not run the job itself.
+            self.let_run(|| self.take_injected_job().map(Found::from));
+        } else if let Some(job) = self.take_injected_job() {
             self.turns.set(turns + 1);
             // What is under way here has begun nothing yet, and others may wait for that. So it
             // must not depend on what they do.

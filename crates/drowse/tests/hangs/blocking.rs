@@ -147,6 +147,22 @@ fn in_a_pool_without_spares_the_last_to_block_runs_what_it_has_forked() {
 }
 
 #[test]
+fn to_block_while_one_blocks_changes_nothing() {
+    on_every_protocol(|protocol| {
+        let pool = builder(protocol, 1).build().expect("a pool");
+        let indices = pool.install(|| {
+            let inside = drowse::blocking(|| {
+                drowse::blocking(|| ());
+                drowse::current_thread_index()
+            });
+            (inside, drowse::current_thread_index())
+        });
+        assert_eq!(indices, (None, Some(0)));
+        assert_eq!(pool.metrics().loans.made, 1);
+    });
+}
+
+#[test]
 fn to_block_outside_is_a_plain_call() {
     assert_eq!(drowse::blocking(|| 42), 42);
 }

@@ -1,6 +1,7 @@
 //! Two threads that share a pool.
 
 use crate::programs::{builder, for_each, on_every_protocol};
+use drowse::Waiting;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
@@ -10,25 +11,27 @@ use std::thread;
 #[test]
 fn p14_a_second_submitter_is_served_in_the_middle_of_a_fold() {
     on_every_protocol(|protocol| {
-        let pool = builder(protocol, 2).build().expect("a pool");
-        let (served, items) = (AtomicBool::new(false), AtomicUsize::new(0));
-        let (started, starts) = channel();
-        thread::scope(|threads| {
-            let (pool, served) = (&pool, &served);
-            threads.spawn(move || {
-                pool.install(|| {
-                    started.send(()).unwrap();
-                    fold_until(served);
+        for waiting in [Waiting::Help, Waiting::Isolate] {
+            let pool = builder(protocol, 2).waiting(waiting).build().expect("a pool");
+            let (served, items) = (AtomicBool::new(false), AtomicUsize::new(0));
+            let (started, starts) = channel();
+            thread::scope(|threads| {
+                let (pool, served) = (&pool, &served);
+                threads.spawn(move || {
+                    pool.install(|| {
+                        started.send(()).unwrap();
+                        fold_until(served);
+                    });
                 });
+                starts.recv().unwrap();
+                let item = |_| {
+                    items.fetch_add(1, Ordering::Relaxed);
+                };
+                pool.install(|| for_each(0..10, &item));
+                served.store(true, Ordering::Relaxed);
             });
-            starts.recv().unwrap();
-            let item = |_| {
-                items.fetch_add(1, Ordering::Relaxed);
-            };
-            pool.install(|| for_each(0..10, &item));
-            served.store(true, Ordering::Relaxed);
-        });
-        assert_eq!(items.into_inner(), 10);
+            assert_eq!(items.into_inner(), 10);
+        }
     });
 }
 
