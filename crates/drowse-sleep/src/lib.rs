@@ -107,9 +107,9 @@
 //! or a worker that keeps the door for guests. Whoever is relied on looks for jobs before it stops
 //! being so.
 //!
-//! A worker that must not do just any job sleeps [alone](Sleep::sleep_alone): nobody relies on it. A
-//! *spare* sits in a [seat of its own](Sleep::with_spares) while another worker blocks. And a worker
-//! may have no thread at all, which is as good as asleep ([`Starter`]).
+//! A worker that must not do just any job sleeps [alone](Sleep::sleep_alone): nobody relies on it.
+//! A *spare* sits in a [seat of its own](Sleep::with_spares) while another worker blocks. And a
+//! worker may have no thread at all, which is as good as asleep ([`Starter`]).
 //!
 //! A *guest* is a thread outside that [takes the seat](Sleep::take_seat) of a worker which sleeps
 //! with nothing to do, and is that worker for a while.
