@@ -105,6 +105,11 @@ impl<F: Fn()> Drop for Restore<F> {
 }
 
 impl Registry {
+    /// Whether anything is isolated now.
+    pub(super) fn has_isolated(&self) -> bool {
+        self.isolates || self.isolated_regions.get() > 0
+    }
+
     /// Whether a job that was stolen there must be run in isolation.
     pub(super) fn is_isolated(&self, stolen: Stolen) -> bool {
         self.isolates

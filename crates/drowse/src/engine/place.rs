@@ -307,6 +307,13 @@ impl WorkerThread {
     /// place, or wants it.
     fn stop_if_wanted(&self, end: &LatchWord) {
         let places = &self.registry().places;
+        // What it has spawned, somebody may wait for who is isolated, and does not look for it in
+        // the injector.
+        if self.registry().has_isolated() {
+            while let Some(job) = self.take_local_job() {
+                self.run_own(job);
+            }
+        }
         if let Some(ticket) = self.ticket.take() {
             if !places.withdraw(&ticket) {
                 self.place.set(ticket.place);
