@@ -116,6 +116,16 @@ impl Registry {
             || (self.isolated_regions.get() > 0 && self.threads[stolen.victim].lineage.is_isolated(stolen.position))
     }
 
+    /// Offers a job that this worker may wait for in isolation, since that position of its deque.
+    ///
+    /// # Safety
+    ///
+    /// The reference must not be in any other queue.
+    pub(crate) unsafe fn leave_for(&self, worker: usize, since: i64, job: JobRef) {
+        self.assert_here();
+        self.give_back(job, Stolen { victim: worker, position: since });
+    }
+
     /// Gives back a job that the caller may not run.
     fn give_back(&self, job: JobRef, stolen: Stolen) {
         self.returned.push(job, Some(stolen));

@@ -5,9 +5,10 @@ use crate::programs::{builder, on_every_protocol};
 use drowse::{ThreadPool, Waiting};
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Barrier};
+use std::thread;
 
 /// A spare has spawned something into the scope of the worker whose place it has. When that one
 /// comes back, the spare leaves, and nobody else is there who would look for it.
@@ -98,5 +99,41 @@ fn a_broadcast_knows_its_index_when_it_has_blocked() {
             index
         });
         assert_eq!(indices, [0]);
+    });
+}
+
+/// A thread outside spawns into the scope of the only worker, which waits in isolation.
+#[test]
+fn what_a_thread_outside_spawns_into_an_isolated_scope() {
+    on_every_protocol(|protocol| {
+        for (waiting, width) in [(Waiting::Help, 1), (Waiting::Isolate, 1), (Waiting::Isolate, 3)] {
+            let pool = builder(protocol, width).waiting(waiting).build().expect("a pool");
+            let count = &AtomicUsize::new(0);
+            let add = || _ = count.fetch_add(1, Ordering::Relaxed);
+            let spawn_outside = || {
+                drowse::scope(|s| {
+                    thread::scope(|outside| {
+                        outside.spawn(|| s.spawn(move |_| add()));
+                        outside.spawn(|| s.spawn_all((0..3).map(|_| move |_: &drowse::Scope<'_>| add())));
+                    })
+                });
+                drowse::scope_fifo(|s| {
+                    _ = thread::scope(|outside| outside.spawn(|| s.spawn_fifo(move |_| add())).join())
+                });
+                // And while it sleeps.
+                drowse::scope(|s| {
+                    s.spawn(|s| thread::scope(|outside| _ = outside.spawn(|| s.spawn(move |_| add()))));
+                });
+            };
+            let barrier = Barrier::new(width);
+            let all = || {
+                drowse::isolate(|| {
+                    barrier.wait();
+                    spawn_outside();
+                })
+            };
+            (0..20).for_each(|_| _ = pool.broadcast(|_| all()));
+            assert_eq!(count.load(Ordering::Relaxed), 20 * 6 * width);
+        }
     });
 }
