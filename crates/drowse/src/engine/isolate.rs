@@ -231,6 +231,11 @@ impl WorkerThread {
         self.take_letter_if(|origin| self.comes_from(origin, since))
     }
 
+    /// Whether it has jobs of its own that the region it is in has made.
+    pub(super) fn has_jobs_of_region(&self) -> bool {
+        self.position() > self.floor.get() && !self.deque_is_empty()
+    }
+
     /// Runs one job of its own that the region it is in has made. False if there was none.
     pub(super) fn run_one_of_region(&self) -> bool {
         let job = self.deque.pop_since(self.floor.get());

@@ -131,6 +131,27 @@ impl Places {
         self.pass_on(&mut self.places[place].lock())
     }
 
+    /// The same, unless nobody would have any place then, and the caller `has_jobs` that only it
+    /// knows of. False if so.
+    ///
+    /// Of those who give up theirs at the same time, one is the last.
+    fn give_up_unless_last(&self, place: usize, has_jobs: impl FnOnce() -> bool) -> bool {
+        let mut place = self.places[place].lock();
+        if self.pass_on(&mut place) {
+            return true;
+        }
+        // ORDERING: relaxed; all changes of this one word have an order, and that is enough for one
+        // of them to be the last.
+        let was_free = self.free.fetch_add(1, Ordering::Relaxed);
+        if was_free + 1 == self.places.len() && has_jobs() {
+            // ORDERING: relaxed; whoever was misled takes itself for the last too.
+            self.free.fetch_sub(1, Ordering::Relaxed);
+            return false;
+        }
+        place.holder = None;
+        true
+    }
+
     /// Gives a place to whoever waits for it, or to nobody.
     pub(super) fn give_up(&self, place: usize) {
         let mut place = self.places[place].lock();
@@ -235,8 +256,12 @@ impl WorkerThread {
             self.place.set(place);
             return false;
         }
-        if !given_away {
-            places.give_up(place);
+        if !given_away && !places.give_up_unless_last(place, || self.has_jobs_of_region()) {
+            // As above: the others have blocked in the meantime, or have the spare that we saw.
+            self.place.set(place);
+            self.registry().ask_again_for_spare();
+            while self.run_one_of_region() {}
+            return self.give_place_away(if_nobody);
         }
         self.place.set(NOWHERE);
         self.back_to.set(place);

@@ -137,3 +137,29 @@ fn what_a_thread_outside_spawns_into_an_isolated_scope() {
         }
     });
 }
+
+/// All block at the same time, each for what it has spawned, and there are fewer spares than they
+/// need: one of them is the last.
+#[test]
+fn whoever_blocks_last_runs_what_it_has_forked() {
+    fn for_each(items: usize, item: &(dyn Fn() + Sync)) {
+        match items {
+            1 => item(),
+            _ => _ = drowse::join(|| for_each(items / 2, item), || for_each(items - items / 2, item)),
+        }
+    }
+
+    on_every_protocol(|protocol| {
+        for (width, spares) in [(2, 0), (4, 0), (2, 1), (3, 2)] {
+            let pool = builder(protocol, width).max_spare_threads(spares).build().expect("a pool");
+            let count = AtomicUsize::new(0);
+            let item = || {
+                let (send, receive) = channel();
+                drowse::spawn(move || send.send(1).unwrap());
+                count.fetch_add(drowse::blocking(|| receive.recv().unwrap()), Ordering::Relaxed);
+            };
+            (0..500).for_each(|_| pool.install(|| for_each(width * 4, &item)));
+            assert_eq!(count.into_inner(), 500 * width * 4);
+        }
+    });
+}
