@@ -62,6 +62,8 @@ where
 /// What a broadcast tells its closure: which worker it runs on.
 pub struct BroadcastContext<'a> {
     worker: &'a WorkerThread,
+    /// The worker may be without one when it comes back from something that blocks.
+    index: usize,
     /// Holds on this thread only: neither `Send` nor `Sync`.
     here: PhantomData<*mut ()>,
 }
@@ -70,7 +72,8 @@ impl BroadcastContext<'_> {
     pub(super) fn with<R>(f: impl FnOnce(BroadcastContext<'_>) -> R) -> R {
         WorkerThread::with_current(|worker| {
             let worker = worker.expect("a broadcast runs on workers");
-            f(BroadcastContext { worker, here: PhantomData })
+            let index = worker.place().expect("whoever runs this has the place of the worker that it is for");
+            f(BroadcastContext { worker, index, here: PhantomData })
         })
     }
 
@@ -82,7 +85,7 @@ impl BroadcastContext<'_> {
     /// ```
     #[inline]
     pub fn index(&self) -> usize {
-        self.worker.place().expect("whoever runs this has the place of the worker that it is for")
+        self.index
     }
 
     /// The number of workers that run the closure: all workers of the pool.

@@ -6,15 +6,15 @@
 //! nothing else, like one who is [isolated](super::isolate).
 //!
 //! But unlike there, what it waits for may depend on jobs that nobody takes then: others may be as
-//! deep down as it is. So if it sees any jobs as it falls asleep, it lends its place to a
-//! [spare](super::spare), who begins with an empty stack. Where there is none to be had, it takes
-//! one job after all; but not if half of its stack is in use: who overflows that gets nothing done
-//! any more.
+//! deep down as it is. So it sleeps like one who would do any job; and if it sees one, it lends its
+//! place to a [spare](super::spare), who begins with an empty stack. Where there is none to be had,
+//! it takes one job after all; but not if half of its stack is in use: who overflows that gets
+//! nothing done any more.
 
 use super::isolate::Since;
 use super::place::IfNobody;
 use super::worker::WorkerThread;
-use drowse_sleep::LatchWord;
+use drowse_sleep::{Host, LatchWord};
 use drowse_sync::stack_in_use;
 
 /// So many waits on top of each other are no reason to look at the stack.
@@ -54,8 +54,8 @@ impl WorkerThread {
                 continue;
             }
             self.settle();
-            if !self.registry.work_visible() {
-                self.registry.sleep.sleep_alone(self.index(), latch, &|| self.registry.work_visible(), self);
+            if !Host::work_visible(self) {
+                self.sleep_until_work(latch);
                 continue;
             }
             let has_slept = self.while_away(IfNobody::Keep, |somebody_else_works| {
@@ -69,5 +69,18 @@ impl WorkerThread {
                 self.look_elsewhere(latch, false);
             }
         }
+    }
+
+    /// Sleeps until the latch is set, or there is something to do, which may be for others. It
+    /// counts as one who searches: there may be nobody else whom a post could wake.
+    fn sleep_until_work(&self, latch: &LatchWord) {
+        let sleep = &self.registry.sleep;
+        let mut idle = sleep.start_looking(self.index()).in_a_job();
+        while !latch.probe() && !Host::work_visible(self) {
+            // WAKE: the latch's setter wakes us, as does whoever posts a job, or wants our place.
+            sleep.no_work_found(&mut idle, latch, self);
+        }
+        // WAKE: others, for what we have seen, if they sleep. If not, we lend our place.
+        sleep.stop_looking(idle, || self.registry.work_visible());
     }
 }

@@ -105,10 +105,25 @@ impl<F: Fn()> Drop for Restore<F> {
 }
 
 impl Registry {
+    /// Whether anything is isolated now.
+    pub(super) fn has_isolated(&self) -> bool {
+        self.isolates || self.isolated_regions.get() > 0
+    }
+
     /// Whether a job that was stolen there must be run in isolation.
     pub(super) fn is_isolated(&self, stolen: Stolen) -> bool {
         self.isolates
             || (self.isolated_regions.get() > 0 && self.threads[stolen.victim].lineage.is_isolated(stolen.position))
+    }
+
+    /// Offers a job that this worker may wait for in isolation, since that position of its deque.
+    ///
+    /// # Safety
+    ///
+    /// The reference must not be in any other queue.
+    pub(crate) unsafe fn leave_for(&self, worker: usize, since: i64, job: JobRef) {
+        self.assert_here();
+        self.give_back(job, Stolen { victim: worker, position: since });
     }
 
     /// Gives back a job that the caller may not run.
@@ -214,6 +229,11 @@ impl WorkerThread {
             return Some(unsafe { JobRef::from_word(word) });
         }
         self.take_letter_if(|origin| self.comes_from(origin, since))
+    }
+
+    /// Whether it has jobs of its own that the region it is in has made.
+    pub(super) fn has_jobs_of_region(&self) -> bool {
+        self.position() > self.floor.get() && !self.deque_is_empty()
     }
 
     /// Runs one job of its own that the region it is in has made. False if there was none.

@@ -131,6 +131,27 @@ impl Places {
         self.pass_on(&mut self.places[place].lock())
     }
 
+    /// The same, unless nobody would have any place then, and the caller `has_jobs` that only it
+    /// knows of. False if so.
+    ///
+    /// Of those who give up theirs at the same time, one is the last.
+    fn give_up_unless_last(&self, place: usize, has_jobs: impl FnOnce() -> bool) -> bool {
+        let mut place = self.places[place].lock();
+        if self.pass_on(&mut place) {
+            return true;
+        }
+        // ORDERING: relaxed; all changes of this one word have an order, and that is enough for one
+        // of them to be the last.
+        let was_free = self.free.fetch_add(1, Ordering::Relaxed);
+        if was_free + 1 == self.places.len() && has_jobs() {
+            // ORDERING: relaxed; whoever was misled takes itself for the last too.
+            self.free.fetch_sub(1, Ordering::Relaxed);
+            return false;
+        }
+        place.holder = None;
+        true
+    }
+
     /// Gives a place to whoever waits for it, or to nobody.
     pub(super) fn give_up(&self, place: usize) {
         let mut place = self.places[place].lock();
@@ -208,21 +229,21 @@ impl WorkerThread {
         // WAKE: somebody may wait for what we hold, and we may not come back for long.
         self.settle();
         self.deque.share();
-        let given_away = self.give_place_away(if_nobody, || self.newest_job());
+        let given_away = self.give_place_away(if_nobody, &|| self.newest_job());
         let _away = Away::begin(self);
         f(given_away)
     }
 
     /// Waits until somebody else has run this job, in this worker's place. False if there is
     /// nobody; then the job is not taken.
-    pub(super) fn let_run(&self, job: impl FnOnce() -> Option<Found>) -> bool {
+    pub(super) fn let_run(&self, job: &dyn Fn() -> Option<Found>) -> bool {
         let is_here = self.place().is_some() && self.back_to.get() == NOWHERE;
         let given_away = is_here && self.give_place_away(IfNobody::Keep, job);
         let _away = given_away.then(|| Away::begin(self));
         given_away
     }
 
-    fn give_place_away(&self, if_nobody: IfNobody, first: impl FnOnce() -> Option<Found>) -> bool {
+    fn give_place_away(&self, if_nobody: IfNobody, first: &dyn Fn() -> Option<Found>) -> bool {
         let places = &self.registry().places;
         if if_nobody == IfNobody::GiveUp && places.all_but_one_are_free() && self.registry().has_no_spare() {
             // Nobody will run what it has forked, and may be going to wait for.
@@ -245,8 +266,12 @@ impl WorkerThread {
             self.place.set(place);
             return false;
         }
-        if !given_away {
-            places.give_up(place);
+        if !given_away && !places.give_up_unless_last(place, || self.has_jobs_of_region()) {
+            // As above: the others have blocked in the meantime, or have the spare that we saw.
+            self.place.set(place);
+            self.registry().ask_again_for_spare();
+            while self.run_one_of_region() {}
+            return self.give_place_away(if_nobody, first);
         }
         self.place.set(NOWHERE);
         self.back_to.set(place);
@@ -322,6 +347,13 @@ impl WorkerThread {
     /// place, or wants it.
     fn stop_if_wanted(&self, end: &LatchWord) {
         let places = &self.registry().places;
+        // What it has spawned, somebody may wait for who is isolated, and does not look for it in
+        // the injector.
+        if self.registry().has_isolated() {
+            while let Some(job) = self.take_local_job() {
+                self.run_own(job);
+            }
+        }
         if let Some(ticket) = self.ticket.take() {
             if !places.withdraw(&ticket) {
                 self.place.set(ticket.place);

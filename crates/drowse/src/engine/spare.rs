@@ -145,6 +145,11 @@ impl Registry {
         Some(number)
     }
 
+    /// Whoever found no spare is going to ask once more, and counts as one.
+    pub(super) fn ask_again_for_spare(&self) {
+        self.spares.refused.subtract(1);
+    }
+
     /// Whether all spares are busy, as far as can be seen.
     pub(super) fn has_no_spare(&self) -> bool {
         !self.spares.roster.lock().seats.iter().any(|seat| !matches!(seat, SpareSeat::Busy | SpareSeat::Called(_)))

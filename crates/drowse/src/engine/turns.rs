@@ -118,7 +118,7 @@ impl WorkerThread {
         registry.sleep.post(1, &|| false);
         if self.is_isolated() {
             // It must not run the job itself.
-            self.let_run(|| self.take_injected_job().map(Found::from));
+            self.let_run(&|| self.take_injected_job().map(Found::from));
         } else if let Some(job) = self.take_injected_job() {
             self.turns.set(turns + 1);
             // What is under way here has begun nothing yet, and others may wait for that. So it

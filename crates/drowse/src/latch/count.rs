@@ -62,6 +62,12 @@ impl CountLatch {
         }
     }
 
+    /// The worker of this pool that waits, if it is one, and since which position.
+    pub(crate) fn waiter_in(&self, registry: &Registry) -> Option<(usize, i64)> {
+        let AtZero::Worker(latch) = &self.at_zero else { return None };
+        latch.owner_is(|owner| (owner.registry.id() == registry.id()).then_some((owner.index, owner.since)))
+    }
+
     /// Waits until none is left, as a thread that is not a worker does, without a pool.
     #[cfg(drowse_loom)]
     pub(crate) fn block(&self) {

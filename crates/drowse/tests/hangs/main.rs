@@ -5,6 +5,7 @@
 mod common;
 
 mod blocking;
+mod corners;
 mod depth;
 mod isolation;
 mod programs;

@@ -66,6 +66,33 @@ impl<'scope> ScopeBase<'scope> {
         }
     }
 
+    /// Offers a job to the workers, as [`Registry::inject_or_push`] does. But whoever waits in
+    /// isolation does not look into the injector: what comes from outside is left where it does.
+    ///
+    /// # Safety
+    ///
+    /// The reference must not be in any queue.
+    pub(super) unsafe fn offer(&self, job: JobRef) {
+        match self.isolated_waiter() {
+            // SAFETY: the caller's promise.
+            Some((worker, since)) => unsafe { self.registry.leave_for(worker, since, job) },
+            // SAFETY: the same.
+            None => unsafe { self.registry.inject_or_push(job) },
+        }
+    }
+
+    /// Whether what the calling thread offers now must be where an isolated waiter finds it.
+    pub(super) fn is_for_isolated_waiter(&self) -> bool {
+        self.isolated_waiter().is_some()
+    }
+
+    /// The worker that waits for the scope in isolation, and since when, if the calling thread is
+    /// none of its pool.
+    fn isolated_waiter(&self) -> Option<(usize, i64)> {
+        let is_outside = || self.registry.with_worker(|worker| worker.is_none());
+        if self.isolated && is_outside() { self.pending.waiter_in(&self.registry) } else { None }
+    }
+
     /// A job of the scope on each worker.
     pub(super) fn inject_broadcast<S: AsBase<'scope>>(
         scope: &S,

@@ -105,7 +105,7 @@ impl<'scope> ScopeFifo<'scope> {
             // and so for the reference that stands for it.
             Some(worker) => unsafe { worker.push_to(&self.fifos[worker.index()], job) },
             // SAFETY: a new reference.
-            None => unsafe { registry.inject(job) },
+            None => unsafe { self.base.offer(job) },
         });
     }
 

@@ -126,7 +126,7 @@ impl<'scope> Scope<'scope> {
     {
         let job = ScopeBase::job(self, body);
         // SAFETY: a new reference.
-        unsafe { self.base.registry.inject_or_push(job) };
+        unsafe { self.base.offer(job) };
     }
 
     /// Runs closures before the scope ends: each as if by [`spawn`](Self::spawn), but they are made
@@ -150,8 +150,12 @@ impl<'scope> Scope<'scope> {
         I: IntoIterator<Item: FnOnce(&Scope<'scope>) + Send + 'scope>,
     {
         let jobs = bodies.into_iter().map(|body| ScopeBase::job(self, body));
-        // SAFETY: new references.
-        unsafe { self.base.registry.inject_or_push_all(jobs) };
+        match self.base.is_for_isolated_waiter() {
+            // SAFETY: new references.
+            true => jobs.for_each(|job| unsafe { self.base.offer(job) }),
+            // SAFETY: new references.
+            false => unsafe { self.base.registry.inject_or_push_all(jobs) },
+        }
     }
 
     /// Runs a closure once on each worker of the scope's pool, before the scope ends.

@@ -7,7 +7,7 @@ use super::Owner;
 use drowse_sync::atomic::Ordering;
 use std::ptr::{self, NonNull};
 
-/// How far back an item is looked for.
+/// How far back an item is looked for that may have been stolen.
 const NEAR: i64 = 64;
 
 impl<T> Owner<T> {
@@ -21,13 +21,15 @@ impl<T> Owner<T> {
         if self.bottom() > position { self.pop() } else { None }
     }
 
-    /// The index at which `item` was pushed, if that was not long ago. It may have been stolen
-    /// since.
+    /// The index at which `item` was pushed, if it is still there, or that was not long ago and it
+    /// has been stolen since.
     pub fn position_of(&self, item: NonNull<T>) -> Option<i64> {
         let bottom = self.bottom();
         let nearest = bottom.saturating_sub(NEAR.min(self.mask.get() as i64 + 1)).max(0);
         // ORDERING: relaxed; the owner wrote the slots itself, and thieves change none.
         let is_here = |index: &i64| ptr::eq(self.slot(*index).load(Ordering::Relaxed), item.as_ptr());
-        (nearest..bottom).rev().find(is_here)
+        // ORDERING: relaxed; if it seems lower than it is, so much more is looked at.
+        let top = self.shared.public.top.load(Ordering::Relaxed);
+        (nearest..bottom).rev().find(is_here).or_else(|| (top..nearest).rev().find(is_here))
     }
 }
