@@ -98,13 +98,6 @@ impl Places {
         self.free.load(Ordering::Relaxed) + 1 >= self.places.len()
     }
 
-    /// Nobody has it.
-    fn set_free(&self, place: &mut Place) {
-        place.holder = None;
-        // ORDERING: relaxed; a guess for others.
-        self.free.fetch_add(1, Ordering::Relaxed);
-    }
-
     /// Whether anybody waits for one.
     fn are_wanted(&self) -> bool {
         // ORDERING: relaxed; whoever waits calls the one who has it, by a fence.
@@ -150,14 +143,6 @@ impl Places {
         }
         place.holder = None;
         true
-    }
-
-    /// Gives a place to whoever waits for it, or to nobody.
-    pub(super) fn give_up(&self, place: usize) {
-        let mut place = self.places[place].lock();
-        if !self.pass_on(&mut place) {
-            self.set_free(&mut place);
-        }
     }
 
     /// Asks for a place for this seat, now or later.
