@@ -124,8 +124,8 @@ impl Places {
         self.pass_on(&mut self.places[place].lock())
     }
 
-    /// The same, unless nobody would have any place then, and the caller `has_jobs` that only it
-    /// knows of. False if so.
+    /// Gives a place to whoever waits for it, or to nobody; unless nobody would have any then, and
+    /// the caller `has_jobs` that only it knows of. False if so.
     ///
     /// Of those who give up theirs at the same time, one is the last.
     fn give_up_unless_last(&self, place: usize, has_jobs: impl FnOnce() -> bool) -> bool {
