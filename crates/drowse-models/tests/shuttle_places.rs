@@ -48,7 +48,7 @@ fn one_worker_blocks_until_its_child_has_run(choose: Choose) {
         with_pool(pool_of(choose, 1, 1), |pool| {
             let indices = Arc::default();
             pool.install(|| (0..2).for_each(|_| ask_a_child(&indices)));
-            assert_eq!(pool.install(|| drowse::current_thread_index()), Some(0));
+            assert_eq!(pool.install(drowse::current_thread_index), Some(0));
         });
     });
 }
