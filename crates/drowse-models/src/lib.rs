@@ -24,6 +24,9 @@
 //! | `loom_owed` | what a worker posts while somebody owes the wake is looked after |
 //! | `loom_seat` | a guest and a worker have one seat by turns, and what comes meanwhile is done |
 //! | `loom_absent` | a worker whose thread leaves misses no news, and gets another thread for it |
+//! | `loom_alone` | a worker that sleeps alone wakes for its latch, and when it is called |
+//! | `loom_lineage` | whoever looks which job a worker is in the middle of sees no mixture |
+//! | `loom_places` | a place is held by one at a time, and whoever waits for it gets it |
 //! | `loom_last_look` | a worker whose last look found something leaves its slot |
 //! | `loom_stock` | a scope ends when all its jobs have ended, though workers hold counts of it |
 //! | `loom_slab` | memory for jobs is freed when all who use it are done, and not before |
@@ -43,6 +46,8 @@
 //! | `shuttle_pool` | every job runs once, everyone who waits is woken, every worker ends |
 //! | `shuttle_guests` | guests are served and woken, and what they leave is done |
 //! | `shuttle_absent` | the same, where threads come when they are needed, and leave |
+//! | `shuttle_isolation` | in isolation whoever waits runs descendants only, and is woken |
+//! | `shuttle_places` | workers that block are stood in for, and no two share an index |
 //! | `shuttle_deadlock` | the deadlock handler is called when every worker is stuck |
 //!
 //! This library is what the models share.
@@ -129,15 +134,20 @@ impl Jobs {
         Self(AtomicU32::new(0))
     }
 
+    /// Publishes one, and tells nobody.
+    pub fn publish(&self) {
+        self.0.fetch_add(1, Ordering::Release);
+    }
+
     /// Publishes one, from outside.
     pub fn post(&self, sleep: &Sleep) {
-        self.0.fetch_add(1, Ordering::Release);
+        self.publish();
         sleep.post_injected(1, &|| true);
     }
 
     /// Publishes one, as a worker.
     pub fn post_as_worker(&self, sleep: &Sleep) {
-        self.0.fetch_add(1, Ordering::Release);
+        self.publish();
         drowse_sync::full_fence("");
         sleep.post(1, &|| true);
     }

@@ -62,6 +62,14 @@ impl Sleep {
         omittable!("alone/no-call", self.wake(Reason::Call, Waker::GoesOn, || Wake::Only(worker)));
     }
 
+    /// There may be something for all who sleep alone.
+    pub fn call_all(&self) {
+        // ORDERING: as for `call`.
+        full_fence("alone/no-call-fence");
+        let alone = (0..self.seats_in_use()).filter(|worker| self.sleeps_alone(*worker));
+        alone.for_each(|worker| self.wake(Reason::Call, Waker::GoesOn, || Wake::Only(worker)));
+    }
+
     /// Whether this worker sleeps alone, as far as can be seen.
     pub fn sleeps_alone(&self, worker: usize) -> bool {
         self.slots.is_alone(worker)

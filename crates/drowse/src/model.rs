@@ -33,6 +33,8 @@ pub mod deque {
     }
 }
 
+pub use crate::engine::models::{Descent, Lineage, Places, Seen, Ticket};
+
 /// The latch of a thread that belongs to no pool.
 #[derive(Debug)]
 pub struct LockLatch(crate::latch::LockLatch);

@@ -95,6 +95,14 @@ pub(crate) fn isolate_if<R>(isolated: bool, f: impl FnOnce() -> R) -> R {
     if isolated { isolate(f) } else { f() }
 }
 
+/// Where a thief may come to another job, or its victim fall asleep: random schedules seldom come
+/// upon it by themselves.
+fn let_others_in() {
+    if cfg!(drowse_shuttle) {
+        hint::spin_loop();
+    }
+}
+
 /// Calls its closure when it is dropped, also by a panic.
 struct Restore<F: Fn()>(F);
 
@@ -128,11 +136,13 @@ impl Registry {
 
     /// Gives back a job that the caller may not run.
     fn give_back(&self, job: JobRef, stolen: Stolen) {
+        let_others_in();
         self.returned.push(job, Some(stolen));
         // WAKE: for the job, as if it had been injected: nobody has it any more.
         omittable!("isolate/return-no-post", self.sleep.post_injected(1, &|| false));
-        // WAKE: whom it was stolen from may wait for it, alone.
-        omittable!("isolate/return-no-call", self.sleep.call(stolen.victim));
+        // WAKE: whom it was stolen from may wait for it, alone. (No model shows what is lost
+        // without.)
+        self.sleep.call(stolen.victim);
     }
 }
 
@@ -231,11 +241,6 @@ impl WorkerThread {
         self.take_letter_if(|origin| self.comes_from(origin, since))
     }
 
-    /// Whether it has jobs of its own that the region it is in has made.
-    pub(super) fn has_jobs_of_region(&self) -> bool {
-        self.position() > self.floor.get() && !self.deque_is_empty()
-    }
-
     /// Runs one job of its own that the region it is in has made. False if there was none.
     pub(super) fn run_one_of_region(&self) -> bool {
         let job = self.deque.pop_since(self.floor.get());
@@ -248,6 +253,7 @@ impl WorkerThread {
     fn find_descendant(&self, since: i64, by_force: bool) -> Option<Found> {
         for (thief, descent) in self.descendants_at(since) {
             let info = &self.registry.threads[thief];
+            let_others_in();
             let outcome = if by_force {
                 info.stealer.steal_by_force_since(descent.since)
             } else {
@@ -255,7 +261,7 @@ impl WorkerThread {
             };
             let Steal::Success((word, position)) = outcome else { continue };
             let found = self.found_at(word, Stolen { victim: thief, position });
-            if faulty!("isolate/unverified", info.lineage.is_still(descent), true) {
+            if info.lineage.is_still(descent) {
                 self.stole(thief);
                 return Some(found);
             }
@@ -301,10 +307,12 @@ impl WorkerThread {
         for (thief, _) in self.descendants_at(since) {
             self.registry.threads[thief].stealer.ask();
         }
+        let has_been_refused = Cell::new(false);
         let has_news = || {
             self.registry.returned.have(|origin| self.comes_from(origin, since))
                 || self.has_letter()
                 || self.place_is_wanted()
+                || (has_been_refused.get() && self.registry.spares.has_idle())
         };
         // WAKE: the latch's setter wakes us. So does whoever is at a descendant, and pushes one,
         // but for that we do not wait: it gets done without us.
@@ -315,7 +323,8 @@ impl WorkerThread {
         if !is_elsewhere && !self.has_letter() && !self.place_is_wanted() {
             return sleep();
         }
-        self.while_away(IfNobody::Keep, |_| {
+        self.while_away(IfNobody::Keep, |somebody_else_works| {
+            has_been_refused.set(!somebody_else_works);
             if !self.has_letter() {
                 sleep();
             } else if let Some(letter) = self.take_letter() {

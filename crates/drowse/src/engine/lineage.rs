@@ -18,7 +18,7 @@
 //! thief would have acquired that change with the job.
 
 use drowse_sync::atomic::{AtomicI64, AtomicUsize, Ordering};
-use drowse_sync::full_fence;
+use drowse_sync::{faulty, full_fence};
 
 /// Where a job was stolen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +109,7 @@ impl Lineage {
         // ORDERING: pairs with the fence in `write`.
         full_fence("lineage/read-unfenced");
         // ORDERING: relaxed; the fence orders it, and what was stolen has been acquired.
-        self.version.load(Ordering::Relaxed) == descent.version
+        faulty!("lineage/unverified", self.version.load(Ordering::Relaxed) == descent.version, true)
     }
 
     /// Worker: what it pushes from this position on is isolated.

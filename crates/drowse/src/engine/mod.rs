@@ -35,6 +35,8 @@ mod guest;
 mod inject;
 mod isolate;
 mod lineage;
+#[cfg(any(drowse_loom, drowse_shuttle))]
+pub(crate) mod models;
 mod parcels;
 mod place;
 mod recruit;

@@ -18,7 +18,7 @@ use super::registry::Registry;
 use super::worker::WorkerThread;
 use drowse_sleep::LatchWord;
 use drowse_sync::atomic::{AtomicUsize, Ordering};
-use drowse_sync::{Arc, Mutex, WaitWord, omittable};
+use drowse_sync::{Arc, Mutex, WaitWord, hint, omittable};
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -57,7 +57,7 @@ pub(super) struct Ticket {
 }
 
 impl Ticket {
-    fn is_granted(&self) -> bool {
+    pub(super) fn is_granted(&self) -> bool {
         // ORDERING: acquire pairs with the release in `grant`: what was done with the index before
         // comes before what is done now.
         self.state.load(Ordering::Acquire) == GRANTED
@@ -69,6 +69,12 @@ impl Ticket {
         // WAKE: it may wait for this.
         omittable!("place/not-told", self.state.wake());
     }
+
+    /// Waits for it, however long that takes. For the models, which know no time.
+    #[cfg(any(drowse_loom, drowse_shuttle))]
+    pub(super) fn wait(&self) {
+        self.state.wait_while(WAITING);
+    }
 }
 
 /// What becomes of the place of one who blocks if nobody waits for it, and there is no spare.
@@ -78,7 +84,18 @@ pub(crate) enum IfNobody {
     GiveUp,
 }
 
-enum Asked {
+/// What became of a place that somebody was going to give up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum GivenUp {
+    /// It went to one who waited, in that seat, to be called.
+    To(usize),
+    ToNobody,
+    /// It was the last.
+    No,
+}
+
+#[derive(Debug)]
+pub(super) enum Asked {
     Here,
     /// It is taken by the one in that seat.
     Wait(Arc<Ticket>, usize),
@@ -92,12 +109,6 @@ impl Places {
         Self { places: (0..count).map(place).collect(), wanted, free }
     }
 
-    /// Whether nobody runs but the one who asks, as far as can be seen.
-    fn all_but_one_are_free(&self) -> bool {
-        // ORDERING: relaxed; a guess.
-        self.free.load(Ordering::Relaxed) + 1 >= self.places.len()
-    }
-
     /// Whether anybody waits for one.
     fn are_wanted(&self) -> bool {
         // ORDERING: relaxed; whoever waits calls the one who has it, by a fence.
@@ -109,44 +120,62 @@ impl Places {
         self.are_wanted() && !self.places[place].lock().waiters.is_empty()
     }
 
-    /// Gives a place to whoever has waited longest, if anybody does.
-    fn pass_on(&self, place: &mut Place) -> bool {
-        let Some(ticket) = place.waiters.pop_front() else { return false };
+    /// Gives a place to whoever has waited longest, if anybody does: its seat.
+    fn pass_on(&self, place: &mut Place) -> Option<usize> {
+        let ticket = place.waiters.pop_front()?;
         // ORDERING: relaxed; a hint.
         self.wanted.fetch_sub(1, Ordering::Relaxed);
         place.holder = Some(ticket.seat);
         ticket.grant();
-        true
+        Some(ticket.seat)
     }
 
-    /// Gives a place to whoever waits for it. False if nobody does.
-    fn yield_to_waiter(&self, place: usize) -> bool {
+    /// Gives a place to whoever waits for it: its seat, to be called.
+    #[must_use]
+    pub(super) fn yield_to_waiter(&self, place: usize) -> Option<usize> {
         self.pass_on(&mut self.places[place].lock())
     }
 
-    /// Gives a place to whoever waits for it, or to nobody; unless nobody would have any then, and
-    /// the caller `has_jobs` that only it knows of. False if so.
-    ///
-    /// Of those who give up theirs at the same time, one is the last.
-    fn give_up_unless_last(&self, place: usize, has_jobs: impl FnOnce() -> bool) -> bool {
+    /// Gives a place to whoever waits for it, or to nobody; but that only if others are left, or
+    /// `even_if_last`.
+    pub(super) fn give_up(&self, place: usize, even_if_last: bool) -> GivenUp {
         let mut place = self.places[place].lock();
-        if self.pass_on(&mut place) {
-            return true;
+        if let Some(seat) = self.pass_on(&mut place) {
+            return GivenUp::To(seat);
         }
-        // ORDERING: relaxed; all changes of this one word have an order, and that is enough for one
-        // of them to be the last.
-        let was_free = self.free.fetch_add(1, Ordering::Relaxed);
-        if was_free + 1 == self.places.len() && has_jobs() {
-            // ORDERING: relaxed; whoever was misled takes itself for the last too.
-            self.free.fetch_sub(1, Ordering::Relaxed);
-            return false;
+        let one_more = |free| (even_if_last || free + 1 < self.places.len()).then_some(free + 1);
+        // ORDERING: relaxed; of those who give up the last places at once, one comes last.
+        let is_given = self.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok();
+        if !is_given {
+            return GivenUp::No;
         }
         place.holder = None;
-        true
+        GivenUp::ToNobody
+    }
+
+    /// Takes a place that nobody has, for this seat.
+    pub(super) fn take_any_free(&self, seat: usize) -> Option<usize> {
+        (0..self.places.len()).find(|place| self.take_free(*place, seat))
+    }
+
+    /// Takes this place, if nobody has it.
+    fn take_free(&self, place: usize, seat: usize) -> bool {
+        // ORDERING: relaxed; a look first. Whoever gives one up looks for idle spares after that.
+        if self.free.load(Ordering::Relaxed) == 0 {
+            return false;
+        }
+        let mut place = self.places[place].lock();
+        let is_free = place.holder.is_none();
+        if is_free {
+            place.holder = Some(seat);
+            // ORDERING: relaxed; a guess for others.
+            self.free.fetch_sub(1, Ordering::Relaxed);
+        }
+        is_free
     }
 
     /// Asks for a place for this seat, now or later.
-    fn ask_for(&self, place: usize, seat: usize) -> Asked {
+    pub(super) fn ask_for(&self, place: usize, seat: usize) -> Asked {
         let mut this = self.places[place].lock();
         let Some(holder) = this.holder else {
             this.holder = Some(seat);
@@ -162,7 +191,7 @@ impl Places {
     }
 
     /// Wants the place no more. False if it has been granted.
-    fn withdraw(&self, ticket: &Arc<Ticket>) -> bool {
+    pub(super) fn withdraw(&self, ticket: &Arc<Ticket>) -> bool {
         let mut place = self.places[ticket.place].lock();
         let is_it = |other: &Arc<Ticket>| Arc::ptr_eq(other, ticket);
         let Some(at) = place.waiters.iter().position(is_it) else { return false };
@@ -171,6 +200,17 @@ impl Places {
         self.wanted.fetch_sub(1, Ordering::Relaxed);
         true
     }
+
+    /// Whether nobody waits for any, and so many are free: at the end of a model.
+    #[cfg(any(drowse_loom, drowse_shuttle))]
+    pub(super) fn are_at_rest(&self, free: usize) -> bool {
+        let is_free = |place: &&Mutex<Place>| place.lock().holder.is_none();
+        // ORDERING: relaxed; nobody changes it any more.
+        !self.are_wanted()
+            && self.free.load(Ordering::Relaxed) == free
+            && self.places.iter().filter(is_free).count() == free
+            && self.places.iter().all(|place| place.lock().waiters.is_empty())
+    }
 }
 
 impl Registry {
@@ -178,12 +218,21 @@ impl Registry {
     /// False if there is nobody; then it is still the caller's.
     fn give_away(self: &Arc<Self>, place: usize, first: impl FnOnce() -> Option<Found>) -> bool {
         let mut this = self.places.places[place].lock();
-        if self.places.pass_on(&mut this) {
+        if let Some(seat) = self.places.pass_on(&mut this) {
+            drop(this);
+            self.call_to_place(seat);
             return true;
         }
         let spare = self.call_spare(place, first);
         this.holder = spare.or(this.holder);
         spare.is_some()
+    }
+
+    /// Somebody was given a place.
+    pub(super) fn call_to_place(&self, seat: usize) {
+        // WAKE: it may have lost patience, and sleep by now. There may be letters, which those who
+        // had the place have not read; and others may wait for it.
+        omittable!("place/no-call-to-place", self.sleep.call(seat));
     }
 }
 
@@ -229,38 +278,62 @@ impl WorkerThread {
     }
 
     fn give_place_away(&self, if_nobody: IfNobody, first: &dyn Fn() -> Option<Found>) -> bool {
-        let places = &self.registry().places;
-        if if_nobody == IfNobody::GiveUp && places.all_but_one_are_free() && self.registry().has_no_spare() {
-            // Nobody will run what it has forked, and may be going to wait for.
-            while self.run_one_of_region() {}
-        }
-        let place = match (self.place(), self.ticket.take()) {
-            (Some(place), _) => place,
-            // It runs without one. If it asks for one, it does so again when it comes back.
-            (None, Some(ticket)) => {
-                self.back_to.set(ticket.place);
-                if places.withdraw(&ticket) {
-                    return true;
+        let registry = self.registry();
+        loop {
+            let place = match (self.place(), self.ticket.take()) {
+                (Some(place), _) => place,
+                // It runs without one. If it asks for one, it does so again when it comes back.
+                (None, Some(ticket)) => {
+                    self.back_to.set(ticket.place);
+                    if registry.places.withdraw(&ticket) {
+                        return true;
+                    }
+                    ticket.place
                 }
-                ticket.place
+                (None, None) => return true,
+            };
+            let given_away = registry.give_away(place, first);
+            let given_up = given_away || (if_nobody == IfNobody::GiveUp && self.give_place_up(place, false));
+            if !given_up {
+                self.place.set(place);
+                self.back_to.set(NOWHERE);
             }
-            (None, None) => return true,
-        };
-        let given_away = self.registry().give_away(place, first);
-        if !given_away && if_nobody == IfNobody::Keep {
-            self.place.set(place);
-            return false;
+            // If it is the last, nobody would run what it has forked, and may be going to wait for.
+            // It may come back from that without a place.
+            if !given_up && if_nobody == IfNobody::GiveUp && self.run_one_of_region() {
+                continue;
+            }
+            if !given_away {
+                registry.spares.count_refused();
+            }
+            if given_up || (if_nobody == IfNobody::GiveUp && self.give_place_up(place, true)) {
+                self.place.set(NOWHERE);
+                self.back_to.set(place);
+                // A spare that has become idle meanwhile looked for places before we gave ours up.
+                let must_retry = !given_away && registry.spares.has_idle();
+                if must_retry && registry.places.take_free(place, self.index()) {
+                    self.place.set(place);
+                    self.back_to.set(NOWHERE);
+                    continue;
+                }
+            }
+            return given_away;
         }
-        if !given_away && !places.give_up_unless_last(place, || self.has_jobs_of_region()) {
-            // As above: the others have blocked in the meantime, or have the spare that we saw.
-            self.place.set(place);
-            self.registry().ask_again_for_spare();
-            while self.run_one_of_region() {}
-            return self.give_place_away(if_nobody, first);
+    }
+
+    /// Gives a place up that is its own, if others are left, or `even_if_last`: whether it has.
+    fn give_place_up(&self, place: usize, even_if_last: bool) -> bool {
+        let given_up = self.registry().places.give_up(place, even_if_last);
+        if let GivenUp::To(seat) = given_up {
+            self.registry().call_to_place(seat);
         }
-        self.place.set(NOWHERE);
-        self.back_to.set(place);
-        given_away
+        given_up != GivenUp::No
+    }
+
+    /// Gives a place that is its own to one who waits for it. False if nobody does.
+    fn yield_place(&self, place: usize) -> bool {
+        let seat = self.registry().places.yield_to_waiter(place);
+        seat.inspect(|seat| self.registry().call_to_place(*seat)).is_some()
     }
 
     /// What it has forked last is what it may be waiting for.
@@ -310,7 +383,7 @@ impl WorkerThread {
             return self.stop_if_wanted(latch);
         }
         if let Some(place) = self.place() {
-            if !self.registry().places.yield_to_waiter(place) {
+            if !self.yield_place(place) {
                 return;
             }
             self.place.set(NOWHERE);
@@ -319,6 +392,8 @@ impl WorkerThread {
         drop(Away::begin(self));
         // Who has no job to get on with does not get one without a place.
         while is_main_loop && self.place().is_none() && !latch.probe() {
+            // Where time is over at once, as in models, others need theirs.
+            hint::spin_loop();
             let ticket = self.ticket.take();
             self.back_to.set(ticket.as_ref().map_or(NOWHERE, |ticket| ticket.place));
             if ticket.is_some_and(|ticket| !self.registry().places.withdraw(&ticket)) {
@@ -344,7 +419,7 @@ impl WorkerThread {
                 self.place.set(ticket.place);
             }
         }
-        if self.place().is_some_and(|place| !places.yield_to_waiter(place)) {
+        if self.place().is_some_and(|place| !self.yield_place(place)) {
             return; // Nobody does any more.
         }
         self.place.set(NOWHERE);

@@ -6,6 +6,7 @@
 //! both of its own. It is started when it is needed, and ends when it was not for a while.
 
 use super::isolate::{Found, Since};
+use super::place::GivenUp;
 use super::registry::Registry;
 use super::start::ThreadBuilderParts;
 use super::trail::WaitFor;
@@ -16,7 +17,7 @@ use crate::metrics::LoanMetrics;
 use crate::unwind;
 use drowse_sleep::LatchWord;
 use drowse_sync::atomic::Ordering;
-use drowse_sync::{Arc, Counter, Mutex, Stopwatch, WaitWord, hint, omittable};
+use drowse_sync::{Arc, Counter, Mutex, Stopwatch, WaitWord, hint};
 use std::mem;
 use std::time::Duration;
 
@@ -92,11 +93,23 @@ impl Spares {
         }
     }
 
+    /// Somebody has needed one, and there was none.
+    pub(super) fn count_refused(&self) {
+        self.refused.add(1);
+    }
+
+    /// Whether somebody waits for something to do.
+    pub(super) fn has_idle(&self) -> bool {
+        self.roster.lock().seats.iter().any(|seat| matches!(seat, SpareSeat::Idle))
+    }
+
     fn ring(&self, number: usize) {
         // ORDERING: release pairs with the acquire of the wait. Belt and braces: what it is about
         // is behind the lock.
         self.bells[number].store(RUNG, Ordering::Release);
-        omittable!("spare/not-told", self.bells[number].wake());
+        // WAKE: the spare. No model shows what is lost without: it would look by itself, but only
+        // after ten seconds.
+        self.bells[number].wake();
     }
 
     /// The pool ends: nobody will be needed.
@@ -116,10 +129,9 @@ impl Registry {
         place: usize,
         first: impl FnOnce() -> Option<Found>,
     ) -> Option<usize> {
-        let number = self.find_spare(place, first);
-        let count = if number.is_some() { &self.spares.calls } else { &self.spares.refused };
-        count.add(1);
-        number.map(|number| self.num_threads() + number)
+        let number = self.find_spare(place, first)?;
+        self.spares.calls.add(1);
+        Some(self.num_threads() + number)
     }
 
     fn find_spare(self: &Arc<Self>, place: usize, first: impl FnOnce() -> Option<Found>) -> Option<usize> {
@@ -143,16 +155,6 @@ impl Registry {
         // WAKE: the spare, if it waits for this.
         self.spares.ring(number);
         Some(number)
-    }
-
-    /// Whoever found no spare is going to ask once more, and counts as one.
-    pub(super) fn ask_again_for_spare(&self) {
-        self.spares.refused.subtract(1);
-    }
-
-    /// Whether all spares are busy, as far as can be seen.
-    pub(super) fn has_no_spare(&self) -> bool {
-        !self.spares.roster.lock().seats.iter().any(|seat| !matches!(seat, SpareSeat::Busy | SpareSeat::Called(_)))
     }
 
     /// Starts the thread of a spare, which waits for the roster first. `Err` if the system does not
@@ -187,11 +189,41 @@ impl Registry {
                 return None;
             }
             drop(roster);
+            if let Some(duty) = self.next_duty_of_the_refused(number) {
+                return Some(duty);
+            }
             let bell = &self.spares.bells[number];
             // WAKE: whoever needs a spare says so with the lock held, and then rings.
             has_waited = bell.wait_while_for(QUIET, KEEP_ALIVE);
             // ORDERING: relaxed; whatever it rang for is looked for next, with the lock held.
             bell.store(QUIET, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Registry {
+    /// On a spare's thread, which counts as idle: somebody may have needed one before it did.
+    fn next_duty_of_the_refused(&self, number: usize) -> Option<Duty> {
+        // WAKE: those who sleep, and could not lend their places.
+        self.sleep.call_all();
+        let seat = self.num_threads() + number;
+        let place = self.places.take_any_free(seat)?;
+        let mut roster = self.spares.roster.lock();
+        match mem::replace(&mut roster.seats[number], SpareSeat::Busy) {
+            // Somebody was quicker.
+            SpareSeat::Called(duty) => {
+                drop(roster);
+                if let GivenUp::To(seat) = self.places.give_up(place, true) {
+                    self.call_to_place(seat);
+                }
+                Some(duty)
+            }
+            _ => {
+                drop(roster);
+                self.sleep.open_seat(seat);
+                self.spares.calls.add(1);
+                Some(Duty { place, first: None })
+            }
         }
     }
 }
