@@ -98,13 +98,6 @@ impl Places {
         self.free.load(Ordering::Relaxed) + 1 >= self.places.len()
     }
 
-    /// Nobody has it.
-    fn set_free(&self, place: &mut Place) {
-        place.holder = None;
-        // ORDERING: relaxed; a guess for others.
-        self.free.fetch_add(1, Ordering::Relaxed);
-    }
-
     /// Whether anybody waits for one.
     fn are_wanted(&self) -> bool {
         // ORDERING: relaxed; whoever waits calls the one who has it, by a fence.
@@ -131,8 +124,8 @@ impl Places {
         self.pass_on(&mut self.places[place].lock())
     }
 
-    /// The same, unless nobody would have any place then, and the caller `has_jobs` that only it
-    /// knows of. False if so.
+    /// Gives a place to whoever waits for it, or to nobody: unless nobody would have any then, and
+    /// the caller `has_jobs` that others would have to run. False if so.
     ///
     /// Of those who give up theirs at the same time, one is the last.
     fn give_up_unless_last(&self, place: usize, has_jobs: impl FnOnce() -> bool) -> bool {
@@ -143,21 +136,13 @@ impl Places {
         // ORDERING: relaxed; all changes of this one word have an order, and that is enough for one
         // of them to be the last.
         let was_free = self.free.fetch_add(1, Ordering::Relaxed);
-        if was_free + 1 == self.places.len() && has_jobs() {
+        if was_free + 1 >= self.places.len() && has_jobs() {
             // ORDERING: relaxed; whoever was misled takes itself for the last too.
             self.free.fetch_sub(1, Ordering::Relaxed);
             return false;
         }
         place.holder = None;
         true
-    }
-
-    /// Gives a place to whoever waits for it, or to nobody.
-    pub(super) fn give_up(&self, place: usize) {
-        let mut place = self.places[place].lock();
-        if !self.pass_on(&mut place) {
-            self.set_free(&mut place);
-        }
     }
 
     /// Asks for a place for this seat, now or later.
