@@ -1,8 +1,6 @@
 //! Closures that block.
 
-use super::deadlock::Blocked;
 use crate::engine::{IfNobody, WorkerThread};
-use drowse_sleep::Mark;
 
 /// Calls a closure that may block for long: on a lock, a channel, a file, a timer. Meanwhile a
 /// *spare* thread works in the place of the calling worker, so the pool is not a thread short.
@@ -31,7 +29,10 @@ use drowse_sleep::Mark;
 ///
 /// # Deadlocks
 ///
-/// A worker that is in here counts as blocked, as by [`mark_blocked`](crate::mark_blocked()).
+/// A worker that is in here does not count as blocked for the
+/// [alarm](crate::ThreadPoolBuilder::deadlock_handler): what it waits for may come from outside, and
+/// take its time. If it can only come from the pool, say so with
+/// [`mark_blocked`](crate::mark_blocked()) inside.
 ///
 /// # Example
 ///
@@ -65,14 +66,9 @@ use drowse_sleep::Mark;
 /// let bytes = drowse::blocking(|| std::fs::read(file)).unwrap();
 /// assert_eq!((lock.into_inner().unwrap(), bytes.is_empty()), (1, false));
 /// ```
-#[track_caller]
 pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
-    let mark = Mark::here(None);
     WorkerThread::with_current(|worker| match worker {
         None => f(),
-        Some(worker) => worker.while_away(IfNobody::GiveUp, |_| {
-            let _blocked = Blocked::new(mark);
-            worker.registry().wait_outside(f)
-        }),
+        Some(worker) => worker.while_away(IfNobody::GiveUp, |_| worker.registry().wait_outside(f)),
     })
 }

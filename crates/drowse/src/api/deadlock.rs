@@ -113,7 +113,7 @@ struct Place {
 }
 
 impl Blocked {
-    pub(super) fn new(mark: Mark) -> Self {
+    fn new(mark: Mark) -> Self {
         let block = |worker: &WorkerThread| {
             let registry = Arc::clone(worker.registry());
             registry.record(TraceEvent::Blocked);
