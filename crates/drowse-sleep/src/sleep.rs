@@ -230,6 +230,13 @@ impl Sleep {
         }
     }
 
+    /// The pool ends: from now on there is no alarm. No effect without deadlock detection.
+    pub fn end_detection(&self) {
+        if let Some(detector) = &self.detector {
+            detector.end();
+        }
+    }
+
     /// This worker ends. No effect without deadlock detection.
     pub fn mark_gone(&self, worker: usize) {
         if let Some(detector) = &self.detector {

@@ -117,6 +117,14 @@ impl Detector {
         self.alert_lookout(census);
     }
 
+    /// The pool ends, and so does the lookout. (We may stay: a thread that was taken over has us
+    /// for the rest of its life.)
+    pub(crate) fn end(&self) {
+        self.post.census.lock().is_over = true;
+        // WAKE: the lookout, whether it rests or hears a suspicion out.
+        self.post.news.notify_one();
+    }
+
     /// Sees to it that somebody hears out a suspicion, if there is one, or goes home if nobody is
     /// left.
     fn alert_lookout(&self, mut census: MutexGuard<'_, Census>) {
@@ -146,9 +154,7 @@ impl Detector {
 /// With its pool the lookout ends too.
 impl Drop for Detector {
     fn drop(&mut self) {
-        self.post.census.lock().is_over = true;
-        // WAKE: the lookout, whether it rests or hears a suspicion out.
-        self.post.news.notify_one();
+        self.end();
     }
 }
 

@@ -28,20 +28,26 @@ const SHORTEST: Duration = Duration::from_millis(1);
 const ON: u32 = 0;
 const OVER: u32 = 1;
 
-/// Ends the watch when it is dropped, with the pool.
+/// Ends the watch when it is dropped, if the pool has not ended before.
 #[derive(Debug)]
 pub(super) struct StallWatch(Arc<WaitWord>);
 
 impl Drop for StallWatch {
     fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl StallWatch {
+    /// The pool ends, and nobody can stall any more. (The registry itself may stay: a thread that
+    /// was taken over has it for the rest of its life.)
+    pub(super) fn end(&self) {
         // ORDERING: relaxed; that it is over is all that there is to know.
         self.0.store(OVER, Ordering::Relaxed);
         // WAKE: the watch, between two looks.
         self.0.wake();
     }
-}
 
-impl StallWatch {
     /// Starts the thread that watches a pool. If there is none to be had, that is said.
     fn start(pool: Weak<Registry>, workers: usize, after: Duration) -> Option<Self> {
         let word = Arc::new(WaitWord::new(ON));

@@ -5,6 +5,7 @@
 //! what was spawned into it.
 
 use super::registry::Registry;
+use super::stall::StallWatch;
 use super::stock::SharedCount;
 use drowse_sync::atomic::Ordering;
 use drowse_sync::mutant;
@@ -51,6 +52,8 @@ impl SharedCount for Registry {
         let ordering = mutant::weaken("engine/release-relaxed", Ordering::AcqRel);
         if registry.reasons_to_live.fetch_sub(count, ordering) == count {
             registry.spares.close();
+            registry.stall_watch.get().into_iter().for_each(StallWatch::end);
+            registry.sleep.end_detection();
             for (index, thread) in registry.threads[..registry.num_threads()].iter().enumerate() {
                 // WAKE: each worker waits for its own latch in its main loop; one asleep on it is
                 // woken.
