@@ -1,10 +1,9 @@
 //! Where jobs are sent: the current pool by drowse's functions, or another one by its methods.
 
 use crate::dice::Dice;
-use crate::seats::Sitting;
 use crate::verdict::{demand, fail};
 use crate::world::World;
-use drowse::{BroadcastContext, JoinHandle, Scope, ScopeFifo, ThreadPool};
+use drowse::{BroadcastContext, JoinHandle, Scope, ScopeFifo, ThreadPool, TrySpawnError};
 
 /// Where a job runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,22 +29,31 @@ pub(crate) struct Place {
 }
 
 impl Home {
-    /// A job begins here: is this here, and does nobody else sit here?
-    pub(crate) fn sit(self, world: &'static World) -> Option<Sitting<'static>> {
-        let index = drowse::current_thread_index();
-        match (self, index) {
-            (Self::Outside, _) => None,
-            (_, None) => fail("a job runs outside any pool"),
-            (_, Some(index)) if index >= drowse::current_num_threads() => {
-                fail(&format!("index {index} of {}", drowse::current_num_threads()))
-            }
-            (Self::Pool(pool), Some(index)) => {
-                let there = world.pool(pool).current_thread_index();
-                demand!(there == Some(index), "a job runs in another pool than {pool}");
-                Some(world.seats(pool).sit(index))
-            }
-            (Self::Global | Self::Passing | Self::TakenOver, Some(_)) => None,
+    /// A job is here: is this here? Calls `f`, which does nothing that drowse could know of, and
+    /// sees to it that nobody else has our index.
+    pub(crate) fn hold<R>(self, world: &'static World, f: impl FnOnce() -> R) -> R {
+        if self == Self::Outside {
+            return f();
         }
+        let index = drowse::current_thread_index();
+        demand!(drowse::current_thread_has_pending_tasks().is_some(), "a job runs outside any pool");
+        let width = drowse::current_num_threads();
+        demand!(index.is_none_or(|index| index < width), "index {index:?} of {width}");
+        let Self::Pool(number) = self else { return f() };
+        let pool = world.pool(number);
+        let is_here = pool.current_thread_has_pending_tasks().is_some();
+        demand!(is_here, "a job runs in another pool than {number}");
+        match index {
+            Some(index) => world.seats(number).hold(index, f),
+            // Somebody may have its place for a while longer.
+            None if world.plan.pools[number].lends() => f(),
+            None => fail("a worker without an index, where nobody can have taken it"),
+        }
+    }
+
+    /// Whether all that waits here is isolated.
+    pub(crate) fn isolates(self, world: &World) -> bool {
+        matches!(self, Self::Pool(pool) if world.plan.all_is_isolated_in(pool))
     }
 
     /// Its place in the order in which pools may wait for each other.
@@ -133,6 +141,17 @@ impl Place {
         match self.pool {
             Some(pool) => pool.spawn(op),
             None => drowse::spawn(op),
+        }
+    }
+
+    pub(crate) fn try_spawn<F: FnOnce() + Send + 'static>(
+        self,
+        limit: usize,
+        op: F,
+    ) -> Result<(), TrySpawnError<F>> {
+        match self.pool {
+            Some(pool) => pool.try_spawn(limit, op),
+            None => drowse::try_spawn(limit, op),
         }
     }
 

@@ -2,10 +2,14 @@
 
 use crate::dice::Dice;
 use crate::world::World;
-use drowse::{Pause, SleepPolicy, SleepProtocol, Steering, ThreadPool, ThreadPoolBuilder, Waiting};
+use drowse::{Pause, SleepPolicy, SleepProtocol, Start, Steering, ThreadPool, ThreadPoolBuilder, Waiting};
+use std::time::Duration;
 
 /// The widest pool.
 pub(crate) const MAX_WIDTH: usize = 33;
+
+/// More than there are jobs at once, where that matters.
+const MANY: usize = 64;
 
 /// Waiting workers pile job upon job, from pool to pool too.
 pub(crate) const STACK: usize = 64 << 20;
@@ -25,8 +29,10 @@ pub(crate) struct Plan {
     /// meanwhile. In other rounds all wait for all, but nobody blocks.
     pub(crate) upward: bool,
     /// Some jobs, and some pools, wait in isolation. Only where pools wait upward: whoever is
-    /// isolated runs nothing while it waits for another pool.
+    /// isolated keeps its place while it waits for a thief of its own pool that waits for another.
     pub(crate) isolates: bool,
+    /// There are more spare threads than jobs at any time.
+    pub(crate) ample: bool,
     /// There is a global pool too.
     pub(crate) global: bool,
     /// Variables for the pools that did not choose.
@@ -61,6 +67,14 @@ pub(crate) struct PoolPlan {
     oldest_first: bool,
     /// If the round isolates.
     waiting: Option<Waiting>,
+    /// Threads that stand in for those who block.
+    spares: Option<usize>,
+    start: Option<Start>,
+    idle_timeout: Option<Duration>,
+    /// Somebody looks out for workers that stall.
+    watched: bool,
+    /// How long nobody must have moved, where an alarm is not meant to come.
+    deadlock_after: Option<Duration>,
     /// It counts who is active, for its deadlock handler.
     census: bool,
     traced: bool,
@@ -83,6 +97,10 @@ impl Plan {
         let pools = 1 + dice.below(3);
         let (calm, upward) = (dice.one_in(3), dice.one_in(2));
         let isolates = upward && dice.one_in(2);
+        let ample = isolates && dice.one_in(2);
+        // In a calm round there are no more jobs at a time than come of one action.
+        let calm = calm || ample;
+        let widths = &[1, 2, 2, 3, 8, MAX_WIDTH];
         Self {
             seed,
             one_cpu: dice.one_in(4),
@@ -96,14 +114,22 @@ impl Plan {
             lean: dice.one_in(2),
             upward,
             isolates,
+            ample,
             global: dice.one_in(4),
             environment: environment(dice, isolates),
-            pools: (0..pools).map(|_| PoolPlan::random(dice, &[1, 2, 2, 3, 8, MAX_WIDTH])).collect(),
+            pools: (0..pools).map(|_| PoolPlan::random(dice, widths).with_spares(ample)).collect(),
             outsiders: if calm { 1 } else { 1 + dice.below(6) },
             calm,
             actions: (20 + dice.below(100)) * if calm { 4 } else { 1 },
-            jobs: dice.pick(&[8, 40, 100, 250]),
+            jobs: dice.pick(if ample { &[8, 40][..] } else { &[8, 40, 100, 250] }),
         }
+    }
+
+    /// Whether all that waits in this pool is isolated.
+    pub(crate) fn all_is_isolated_in(&self, pool: usize) -> bool {
+        let by_default = self.environment.contains(&("DROWSE_WAITING", "isolate"));
+        let chosen = self.pools[pool].waiting;
+        self.isolates && chosen.map_or(by_default, |waiting| waiting == Waiting::Isolate)
     }
 
     /// What the dice of the jobs begin with.
@@ -121,6 +147,8 @@ fn environment(dice: &mut Dice, isolates: bool) -> Vec<(&'static str, &'static s
     perhaps("DROWSE_STEER", &[None, Some("0"), Some("1")]);
     perhaps("DROWSE_SLEEP", &[None, Some("sleepy"), Some("counters:queue,blocks"), Some("jec:blitz")]);
     perhaps("DROWSE_NUM_THREADS", &[None, Some("3")]);
+    perhaps("DROWSE_START", &[None, None, Some("ondemand")]);
+    perhaps("DROWSE_IDLE_TIMEOUT", &[None, None, Some("1"), Some("30")]);
     if isolates {
         perhaps("DROWSE_WAITING", &[None, None, Some("isolate")]);
     }
@@ -142,15 +170,36 @@ impl PoolPlan {
             steering: dice.pick(&[None, Some(Steering::Always), Some(Steering::Never)]),
             oldest_first: dice.one_in(8),
             waiting: dice.pick(&[None, Some(Waiting::Help), Some(Waiting::Isolate)]),
+            spares: dice.pick(&[None, None, Some(0), Some(1), Some(3)]),
+            start: dice.pick(&[None, Some(Start::Eager), Some(Start::OnDemand)]),
+            idle_timeout: dice
+                .pick(&[None, None, Some(0), Some(50), Some(1_000), Some(20_000)])
+                .map(Duration::from_micros),
+            watched: dice.one_in(8),
             census: dice.one_in(4),
+            deadlock_after: dice.pick(&[None, Some(Duration::from_millis(20))]),
             traced: dice.one_in(8),
             announced: dice.one_in(2),
         }
     }
 
-    /// Its threads do not end, so they do not say so.
-    pub(crate) fn for_ever(self) -> Self {
-        Self { announced: false, ..self }
+    /// With more spare threads than there are jobs.
+    pub(crate) fn with_spares(self, ample: bool) -> Self {
+        Self { spares: if ample { Some(MANY) } else { self.spares }, ..self }
+    }
+
+    /// Its threads are there from its beginning to its end.
+    pub(crate) fn with_all_threads(self) -> Self {
+        Self { start: None, idle_timeout: None, ..self }
+    }
+
+    /// Whether another thread may work in the place of one that blocks.
+    pub(crate) fn lends(&self) -> bool {
+        self.spares != Some(0)
+    }
+
+    pub(crate) fn has_census(&self) -> bool {
+        self.census
     }
 
     /// A builder for it, complete but for the threads' names.
@@ -176,10 +225,27 @@ impl PoolPlan {
         if self.oldest_first {
             builder = builder.oldest_first();
         }
+        if let Some(spares) = self.spares {
+            builder = builder.max_spare_threads(spares);
+        }
+        if let Some(start) = self.start {
+            builder = builder.start(start);
+        }
+        if let Some(time) = self.idle_timeout {
+            builder = builder.idle_timeout(time);
+        }
+        if self.watched {
+            builder = builder.stall_watch(Duration::from_millis(2)).stall_handler(|stall| {
+                std::hint::black_box(stall.to_string());
+            });
+        }
         if self.census {
-            // Nobody is marked as blocked, so nobody may raise an alarm.
+            // Who waits for another pool without helping may wait for long.
+            let long = world.plan.upward || world.plan.isolates;
+            let after = if long { Some(crate::watch::limit() * 2) } else { self.deadlock_after };
+            builder = after.into_iter().fold(builder, ThreadPoolBuilder::deadlock_after);
             builder = builder.deadlock_handler(|deadlock| {
-                crate::verdict::fail(&format!("an alarm, and nobody is blocked: {deadlock}"));
+                crate::verdict::fail(&format!("an alarm, and this is no deadlock: {deadlock}"));
             });
         }
         if self.traced {
@@ -218,6 +284,7 @@ mod tests {
         assert!(some(|plan| plan.one_cpu && plan.storm && plan.membarrier == Membarrier::Refused));
         assert!(some(|plan| !plan.one_cpu && plan.membarrier == Membarrier::RefusedLate));
         assert!(some(|plan| plan.isolates) && plans.iter().all(|plan| plan.upward || !plan.isolates));
+        assert!(plans.iter().all(|plan| !plan.ample || plan.calm && plan.jobs < MANY));
         assert!(some(|plan| plan.calm && plan.upward) && some(|plan| plan.calm && !plan.upward));
         assert!(some(|plan| plan.global && plan.upward && plan.lean));
         for width in [1, 2, 3, 8, MAX_WIDTH] {

@@ -33,6 +33,7 @@ pub(crate) fn run(plan: Plan) {
     watch::end();
     // SAFETY: no job is left, and the threads outside have ended.
     unsafe { world.end() };
+    drowse::shutdown_global();
     until("the pools' threads have ended", || (tasks::ids().len() > threads).then(tasks::table));
     world.demand_all_have_left();
     let (jobs, kinds) = world.book.counts();
@@ -42,7 +43,7 @@ pub(crate) fn run(plan: Plan) {
     }
 }
 
-/// The world; and how many threads there will be when its pools have ended.
+/// The world; and how many threads there will be when the pools have ended.
 fn begin(plan: Plan) -> (usize, &'static World) {
     // The watch begins with the world.
     let before = tasks::ids().len() + 1;
@@ -50,13 +51,13 @@ fn begin(plan: Plan) -> (usize, &'static World) {
     if !world.plan.global {
         return (before, world);
     }
-    // The global pool never ends. Its width is the environment's business.
-    let plan = PoolPlan::random(&mut world.plan.dice(), &[0]).for_ever();
+    // Its width is the environment's business.
+    let plan = PoolPlan::random(&mut world.plan.dice(), &[0]).with_spares(world.plan.ample);
     let named = plan.builder(world).thread_name(|index| format!("global.{index}"));
     if let Err(error) = named.build_global() {
         fail(&format!("no global pool: {error}"));
     }
-    (before + drowse::current_num_threads(), world)
+    (before, world)
 }
 
 /// A thread that gives the pools work, time and again.

@@ -33,6 +33,12 @@ pub(crate) fn on_signal(signal: libc::c_int, handler: extern "C" fn(libc::c_int)
     }
 }
 
+/// The names of the threads that begin like this.
+pub(crate) fn named(prefix: &str) -> Vec<String> {
+    let name = |id| fs::read_to_string(format!("/proc/self/task/{id}/comm")).unwrap_or_default();
+    ids().into_iter().map(name).filter(|name| name.starts_with(prefix)).collect()
+}
+
 /// A line for each thread: number, name, state, where in the kernel it waits, system call.
 pub(crate) fn table() -> String {
     let mut table = String::new();

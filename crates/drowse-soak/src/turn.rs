@@ -4,7 +4,6 @@ use crate::actions;
 use crate::book::Page;
 use crate::dice::Dice;
 use crate::place::{Home, Place};
-use crate::seats::Sitting;
 use crate::verdict::{demand, fail};
 use crate::world::{Bomb, World};
 use std::cell::RefCell;
@@ -29,22 +28,23 @@ pub(crate) struct Job {
     home: Home,
     /// It was made in isolation.
     isolated: bool,
+    /// It was made by one who holds a lock.
+    locked: bool,
     panics: bool,
 }
 
 /// A job that runs, or a thread outside, on its way through an action.
 #[derive(Debug)]
-pub(crate) struct Turn<'a> {
+pub(crate) struct Turn {
     pub(crate) world: &'static World,
     pub(crate) dice: Dice,
     /// Where we are.
     pub(crate) home: Home,
-    /// The seat that we are in, if any.
-    #[allow(dead_code, reason = "for jobs that block, which there are none of yet")]
-    pub(crate) sitting: Option<&'a Sitting<'a>>,
     pages: Range<Page>,
     /// What is made from now on is made in isolation.
     isolated: bool,
+    /// And while a lock is held that others of the pool wait for.
+    locked: bool,
     kind: usize,
 }
 
@@ -76,7 +76,6 @@ impl Job {
     }
 
     /// It may be dropped without having run: who makes it has a way to cancel it.
-    #[allow(dead_code, reason = "for what can be cancelled, which there is none of yet")]
     pub(crate) fn may_be_spared(self) -> Self {
         self.world.book.may_be_spared(self.page);
         self
@@ -89,20 +88,23 @@ impl Job {
 
     pub(crate) fn run(mut self) -> Token {
         self.world.book.ran(self.page);
-        let _region = Region::enter(self.page);
-        let sitting = self.home.sit(self.world);
+        let region = Region::enter(self.page);
+        // In a pool that isolates, whatever waits is isolated.
+        let _region =
+            if self.home.isolates(self.world) { Region::of(self.page..self.pages.end) } else { region };
         let mut dice = self.dice.split();
         let way_to_panic = dice.below(4);
         let turn = Turn {
             world: self.world,
             dice,
             home: self.home,
-            sitting: sitting.as_ref(),
             pages: self.pages.clone(),
             isolated: self.isolated,
+            locked: self.locked,
             kind: 0,
         };
         turn.act(|kind| self.world.book.goes_on_with(self.page, kind));
+        self.home.hold(self.world, || ());
         match self.panics {
             false => self.token(),
             // With the hook, and without.
@@ -118,10 +120,10 @@ impl Drop for Job {
     }
 }
 
-impl<'a> Turn<'a> {
+impl Turn {
     /// A thread outside that may make the jobs of these pages.
     pub(crate) fn outside(world: &'static World, dice: Dice, pages: Range<Page>) -> Self {
-        Self { world, dice, home: Home::Outside, sitting: None, pages, isolated: false, kind: 0 }
+        Self { world, dice, home: Home::Outside, pages, isolated: false, locked: false, kind: 0 }
     }
 
     /// Does something, and notes it before it does.
@@ -140,6 +142,26 @@ impl<'a> Turn<'a> {
         let _region = Region::of(self.pages.clone());
         drowse::isolate(|| f(self));
         self.isolated = before;
+    }
+
+    /// Calls `f` in isolation, with the lock of the pool that we are in, which others may be
+    /// waiting for.
+    pub(crate) fn locked(&mut self, f: impl FnOnce(&mut Self)) {
+        let Home::Pool(pool) = self.home else { return f(self) };
+        self.isolated(|turn| {
+            let lock = turn.world.lock(pool);
+            let blocks = turn.dice.one_in(2);
+            let held = if blocks { drowse::blocking(|| lock.lock()) } else { lock.lock() };
+            let before = std::mem::replace(&mut turn.locked, true);
+            f(turn);
+            turn.locked = before;
+            drop(held);
+        });
+    }
+
+    /// Whether somebody who has made this job holds a lock.
+    pub(crate) fn is_locked(&self) -> bool {
+        self.locked
     }
 
     /// Whether what is made now is made in isolation.
@@ -180,12 +202,16 @@ impl<'a> Turn<'a> {
             dice: self.dice.split(),
             home,
             isolated: self.isolated,
+            locked: self.locked,
             panics: false,
         }
     }
 
     /// Where to go with the next job: here, or to another pool that may be waited for.
     pub(crate) fn place(&mut self) -> Place {
+        if self.locked {
+            return self.here();
+        }
         Place::random(self.world, self.home, &mut self.dice)
     }
 
@@ -211,7 +237,7 @@ impl<'a> Turn<'a> {
             1..24 => self.dice.below(60),
             _ => 0,
         };
-        (0..hints).for_each(|_| hint::spin_loop());
+        self.home.hold(self.world, || (0..hints).for_each(|_| hint::spin_loop()));
     }
 }
 

@@ -4,11 +4,12 @@ use crate::book::{Book, Page};
 use crate::plan::{Plan, PoolPlan};
 use crate::seats::Seats;
 use crate::verdict::{demand, fail};
-use crate::watch;
+use crate::{tasks, watch};
 use drowse::ThreadPool;
 use std::any::Any;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicPtr, AtomicU8, Ordering};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 
 /// One for each round, and so for each process. It is never freed: who touches it last is nobody's
 /// concern.
@@ -32,15 +33,25 @@ struct Standing {
     /// Somebody in it blocks until somebody else in it runs. Two at a time could take all of its
     /// workers.
     meeting: AtomicBool,
+    /// For jobs that hold it while they wait.
+    lock: Mutex<()>,
+    /// How many jobs run that were spawned within a bound.
+    bounded: AtomicUsize,
 }
 
 /// Leave to block in a pool, for as long as this lives.
 #[derive(Debug)]
-pub(crate) struct Leave(&'static AtomicBool);
+pub(crate) struct Leave {
+    meeting: &'static AtomicBool,
+    /// Somebody else must be able to work in its place.
+    pub(crate) must_lend: bool,
+    /// Whether it may be marked as blocked. Who waits for a thread that is not of the pool may not.
+    pub(crate) may_mark: bool,
+}
 
 impl Drop for Leave {
     fn drop(&mut self) {
-        self.0.store(false, Ordering::Release);
+        self.meeting.store(false, Ordering::Release);
     }
 }
 
@@ -57,6 +68,8 @@ impl World {
             // They count by locked instructions.
             seats: Seats::new(if plan.lean { 0 } else { pool.width }),
             meeting: AtomicBool::new(false),
+            lock: Mutex::new(()),
+            bounded: AtomicUsize::new(0),
         };
         let world: &Self = Box::leak(Box::new(Self {
             book: Book::new(pages, plan.lean),
@@ -73,17 +86,23 @@ impl World {
         world
     }
 
-    /// Drops the pools.
+    /// Drops the pools, or shuts them down.
     ///
     /// # Safety
     ///
     /// No job is left, and no thread that uses a pool.
     pub(crate) unsafe fn end(&self) {
-        for standing in &self.pools {
+        let mut dice = self.plan.dice();
+        for (index, standing) in self.pools.iter().enumerate() {
             let pool = standing.pool.swap(ptr::null_mut(), Ordering::AcqRel);
             // SAFETY: it came out of a box, and nobody has a reference any more, by the caller's
             // promise.
-            drop(unsafe { Box::from_raw(pool) });
+            let pool = unsafe { Box::from_raw(pool) };
+            if dice.one_in(2) {
+                pool.shutdown();
+                let left = tasks::named(&format!("pool{index}."));
+                demand!(left.is_empty(), "the pool was shut down, and there are {left:?}");
+            }
         }
     }
 
@@ -117,14 +136,32 @@ impl World {
     }
 
     /// Leave for a worker of the pool to block until another one runs a job. `None` if the pool has
-    /// one worker, if another one has leave to, or if workers
-    /// wait in isolation.
-    pub(crate) fn leave_to_block(&'static self, pool: usize) -> Option<Leave> {
-        let meeting = &self.pools[pool].meeting;
+    /// one worker and nobody who would stand in, or if another one has leave to.
+    pub(crate) fn leave_to_block(&'static self, pool: usize, is_asked_by_worker: bool) -> Option<Leave> {
+        let (plan, meeting) = (&self.plan.pools[pool], &self.pools[pool].meeting);
         // In isolation there may be nobody who would run the other one.
-        let is_possible = self.plan.pools[pool].width > 1 && !self.plan.isolates;
-        let is_granted = is_possible && !meeting.swap(true, Ordering::AcqRel);
-        is_granted.then(|| Leave(meeting))
+        let must_lend = plan.width == 1 || self.plan.isolates;
+        let is_possible = !must_lend || if self.plan.isolates { self.plan.ample } else { plan.lends() };
+        let may_mark = is_asked_by_worker || !plan.has_census();
+        let is_granted = is_possible && (may_mark || !must_lend) && !meeting.swap(true, Ordering::AcqRel);
+        is_granted.then(|| Leave { meeting, must_lend, may_mark })
+    }
+
+    pub(crate) fn lock(&'static self, pool: usize) -> &'static Mutex<()> {
+        &self.pools[pool].lock
+    }
+
+    /// Calls `f` as one of those of which no more than so many run in the pool.
+    pub(crate) fn bounded<R>(&self, pool: usize, limit: usize, f: impl FnOnce() -> R) -> R {
+        let count = &self.pools[pool].bounded;
+        if self.plan.lean {
+            return f();
+        }
+        let others = count.fetch_add(1, Ordering::Relaxed);
+        demand!(others < limit, "{others} jobs run beside another, and no more than {limit} should");
+        let result = f();
+        count.fetch_sub(1, Ordering::Relaxed);
+        result
     }
 
     /// A pool was left with the panic of a job that nobody waits for.

@@ -4,7 +4,7 @@ use super::{Action, action};
 use crate::place::{Home, Place};
 use crate::plan::MAX_WIDTH;
 use crate::turn::{Job, Turn};
-use crate::verdict::fail;
+use crate::verdict::{demand, fail};
 use std::sync::Mutex;
 
 pub(super) const ACTIONS: &[Action] = &[
@@ -13,9 +13,10 @@ pub(super) const ACTIONS: &[Action] = &[
     action("scope_broadcast", 1, scope_broadcast).of_jobs(MAX_WIDTH).when(all_stay),
 ];
 
-/// Where all workers read their letters: none leaves before, and none waits in isolation for what
-/// broadcasts. (It would have to be told which letters are its own.)
-pub(super) fn all_stay(turn: &Turn<'_>) -> bool {
+/// Where all workers read their letters: none leaves before, and none waits in isolation. (That one
+/// takes a letter which it has made itself, or a thief of its, for what it waits for, if its deque
+/// had got as far when it was made, however long that is ago.)
+pub(super) fn all_stay(turn: &Turn) -> bool {
     turn.home != Home::TakenOver && !turn.world.plan.isolates
 }
 
@@ -23,7 +24,7 @@ pub(super) fn all_stay(turn: &Turn<'_>) -> bool {
 pub(super) struct Letters(Vec<Mutex<Option<Job>>>);
 
 impl Letters {
-    pub(super) fn new(turn: &mut Turn<'_>, place: Place) -> Self {
+    pub(super) fn new(turn: &mut Turn, place: Place) -> Self {
         Self::of(turn.jobs(place.width(), place.home))
     }
 
@@ -37,22 +38,27 @@ impl Letters {
     }
 }
 
-fn broadcast(turn: &mut Turn<'_>) {
+fn broadcast(turn: &mut Turn) {
     let place = turn.place();
     let jobs = turn.jobs(place.width(), place.home);
     let tokens: Vec<_> = jobs.iter().map(Job::token).collect();
     let letters = Letters::of(jobs);
-    let got = place.broadcast(|context| letters.take(context.index()).run());
+    let got = place.broadcast(|context| {
+        let index = context.index();
+        let token = letters.take(index).run();
+        demand!(context.index() == index, "worker {index} is now {}", context.index());
+        token
+    });
     turn.demand("the results", got, tokens);
 }
 
-fn spawn_broadcast(turn: &mut Turn<'_>) {
+fn spawn_broadcast(turn: &mut Turn) {
     let place = turn.place();
     let letters = Letters::new(turn, place);
     place.spawn_broadcast(move |context| letters.take(context.index()).go());
 }
 
-fn scope_broadcast(turn: &mut Turn<'_>) {
+fn scope_broadcast(turn: &mut Turn) {
     let place = turn.place();
     let letters = Letters::new(turn, place);
     let letters = &letters;

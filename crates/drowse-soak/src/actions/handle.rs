@@ -12,7 +12,7 @@ pub(super) const ACTIONS: &[Action] = &[
 ];
 
 /// Several, waited for in some order.
-fn joined(turn: &mut Turn<'_>) {
+fn joined(turn: &mut Turn) {
     let (place, number) = (turn.place(), turn.some(6));
     let mut handles: Vec<_> = turn
         .jobs(number, place.home)
@@ -28,7 +28,7 @@ fn joined(turn: &mut Turn<'_>) {
     }
 }
 
-fn detached(turn: &mut Turn<'_>) {
+fn detached(turn: &mut Turn) {
     let (place, number) = (turn.place(), turn.some(3));
     for job in turn.jobs(number, place.home) {
         drop(place.spawn_handle(|| job.run()));
@@ -36,7 +36,7 @@ fn detached(turn: &mut Turn<'_>) {
 }
 
 /// Waited for by helping until it is done.
-fn polled(turn: &mut Turn<'_>) {
+fn polled(turn: &mut Turn) {
     let [job] = turn.these(turn.home);
     let token = job.token();
     let handle = drowse::spawn_handle(|| job.run());

@@ -9,12 +9,12 @@ pub(super) const ACTIONS: &[Action] =
     &[action("yield", 1, yielding).of_jobs(2).when(may_yield), action("metrics", 1, metrics)];
 
 /// In isolation it runs jobs of the whole region, which are others than those we wait for.
-pub(super) fn may_yield(turn: &Turn<'_>) -> bool {
-    turn.home != Home::Outside && !turn.is_isolated()
+pub(super) fn may_yield(turn: &Turn) -> bool {
+    turn.home != Home::Outside && !turn.is_isolated() && !turn.home.isolates(turn.world)
 }
 
 /// Helps with whatever there is, in the middle of a join.
-fn yielding(turn: &mut Turn<'_>) {
+fn yielding(turn: &mut Turn) {
     let here = turn.here();
     let [a, b] = turn.these(turn.home);
     let times = turn.dice.below(4);
@@ -29,7 +29,7 @@ fn yielding(turn: &mut Turn<'_>) {
 }
 
 /// Reads what pools say of themselves, while they are at it.
-fn metrics(turn: &mut Turn<'_>) {
+fn metrics(turn: &mut Turn) {
     let place = turn.place();
     let [job] = turn.these(place.home);
     for pool in turn.world.pools() {

@@ -7,7 +7,7 @@
 //! ```ignore
 //! pub(super) const ACTIONS: &[Action] = &[action("join", 8, join).of_jobs(2)];
 //!
-//! fn join(turn: &mut Turn<'_>) {
+//! fn join(turn: &mut Turn) {
 //!     let place = turn.place();
 //!     let [a, b] = turn.these(place.home);
 //!     let tokens = (a.token(), b.token());
@@ -24,7 +24,9 @@
 //! rounds that are [`upward`](crate::plan::Plan::upward), or with
 //! [`World::leave_to_block`](crate::world::World::leave_to_block).
 
+mod blocking;
 mod broadcast;
+mod cancel;
 mod handle;
 mod install;
 mod isolate;
@@ -35,6 +37,7 @@ mod panics;
 mod pools;
 mod scope;
 mod spawn;
+mod try_spawn;
 
 use crate::turn::Turn;
 use std::sync::OnceLock;
@@ -43,11 +46,14 @@ use std::sync::OnceLock;
 const FAMILIES: &[&[Action]] = &[
     join::ACTIONS,
     scope::ACTIONS,
+    cancel::ACTIONS,
     spawn::ACTIONS,
+    try_spawn::ACTIONS,
     handle::ACTIONS,
     broadcast::ACTIONS,
     install::ACTIONS,
     isolate::ACTIONS,
+    blocking::ACTIONS,
     meet::ACTIONS,
     panics::ACTIONS,
     pools::ACTIONS,
@@ -60,14 +66,14 @@ struct Action {
     name: &'static str,
     /// How often it comes, beside the others.
     weight: usize,
-    run: fn(&mut Turn<'_>),
+    run: fn(&mut Turn),
     /// How many jobs it makes at least.
     jobs: usize,
     /// Where it can be done.
-    fits: fn(&Turn<'_>) -> bool,
+    fits: fn(&Turn) -> bool,
 }
 
-const fn action(name: &'static str, weight: usize, run: fn(&mut Turn<'_>)) -> Action {
+const fn action(name: &'static str, weight: usize, run: fn(&mut Turn)) -> Action {
     Action { name, weight, run, jobs: 1, fits: |_| true }
 }
 
@@ -78,7 +84,7 @@ impl Action {
     }
 
     /// It can be done only where this holds.
-    const fn when(self, fits: fn(&Turn<'_>) -> bool) -> Self {
+    const fn when(self, fits: fn(&Turn) -> bool) -> Self {
         Self { fits, ..self }
     }
 }
@@ -104,12 +110,12 @@ pub(crate) fn name(index: usize) -> &'static str {
 }
 
 /// An action that can be done now, by its index.
-pub(crate) fn pick(turn: &mut Turn<'_>) -> Option<usize> {
+pub(crate) fn pick(turn: &mut Turn) -> Option<usize> {
     let wanted = |action: &Action| {
         let only = ONLY.get().map_or(&[][..], Vec::as_slice);
         only.is_empty() || only.iter().any(|word| action.name.contains(word.as_str()))
     };
-    let weight = |action: &Action, turn: &Turn<'_>| {
+    let weight = |action: &Action, turn: &Turn| {
         let fits = action.jobs <= turn.budget() && (action.fits)(turn) && wanted(action);
         if fits { action.weight } else { 0 }
     };
@@ -126,7 +132,7 @@ pub(crate) fn pick(turn: &mut Turn<'_>) -> Option<usize> {
     })
 }
 
-pub(crate) fn run(index: usize, turn: &mut Turn<'_>) {
+pub(crate) fn run(index: usize, turn: &mut Turn) {
     (all_actions().nth(index).expect("it was picked").run)(turn);
 }
 

@@ -28,7 +28,7 @@ fn must_panic<R>(among: &[Page], whose: &str, f: impl FnOnce() -> R) {
 }
 
 /// One half, or the other, or both: then the first counts.
-fn in_join(turn: &mut Turn<'_>) {
+fn in_join(turn: &mut Turn) {
     let place = turn.place();
     let [a, b] = turn.these(place.home);
     let (a, b, whose) = match turn.dice.below(3) {
@@ -41,7 +41,7 @@ fn in_join(turn: &mut Turn<'_>) {
 }
 
 /// Some of the jobs: then the first in time counts.
-fn in_scope(turn: &mut Turn<'_>) {
+fn in_scope(turn: &mut Turn) {
     let (place, number) = (turn.place(), turn.some(8));
     let panicking = 1 + turn.dice.below(number);
     let mut jobs = turn.jobs(number, place.home);
@@ -61,7 +61,7 @@ fn in_scope(turn: &mut Turn<'_>) {
 }
 
 /// The body, before its jobs have ended.
-fn in_scope_body(turn: &mut Turn<'_>) {
+fn in_scope_body(turn: &mut Turn) {
     let place = turn.place();
     let number = turn.some(6).max(2);
     let mut jobs = turn.jobs(number, place.home);
@@ -76,7 +76,7 @@ fn in_scope_body(turn: &mut Turn<'_>) {
     });
 }
 
-fn in_install(turn: &mut Turn<'_>) {
+fn in_install(turn: &mut Turn) {
     let place = turn.place();
     let [job] = turn.these(place.home);
     let job = job.panicking();
@@ -84,11 +84,11 @@ fn in_install(turn: &mut Turn<'_>) {
 }
 
 /// Nobody waits: the pool's handler hears of it.
-fn spawned(turn: &mut Turn<'_>) {
+fn spawned(turn: &mut Turn) {
     let (place, number) = (turn.place(), turn.some(4));
     for job in turn.jobs(number, place.home) {
         let job = job.loud();
-        if turn.dice.one_in(2) && !turn.is_isolated() {
+        if turn.dice.one_in(2) {
             place.spawn_fifo(|| job.go());
         } else {
             place.spawn(|| job.go());
@@ -96,7 +96,7 @@ fn spawned(turn: &mut Turn<'_>) {
     }
 }
 
-fn in_handle(turn: &mut Turn<'_>) {
+fn in_handle(turn: &mut Turn) {
     let place = turn.place();
     let [job] = turn.these(place.home);
     let job = job.panicking();
@@ -112,7 +112,7 @@ fn in_handle(turn: &mut Turn<'_>) {
 }
 
 /// On some workers: then the lowest counts.
-fn in_broadcast(turn: &mut Turn<'_>) {
+fn in_broadcast(turn: &mut Turn) {
     let place = turn.place();
     let (width, mut first) = (place.width(), None);
     let jobs: Vec<_> = turn.jobs(width, place.home);

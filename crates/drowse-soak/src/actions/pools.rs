@@ -20,20 +20,20 @@ pub(super) const ACTIONS: &[Action] = &[
 ];
 
 /// Not at the leaves, of which there are most: threads are dear.
-fn is_rare(turn: &Turn<'_>) -> bool {
-    turn.budget() >= 30 && turn.budget() % 4 == 0
+fn is_rare(turn: &Turn) -> bool {
+    !turn.is_locked() && turn.budget() >= 30 && turn.budget() % 4 == 0
 }
 
-fn may_block(turn: &Turn<'_>) -> bool {
+fn may_block(turn: &Turn) -> bool {
     turn.home == Home::Outside || turn.world.plan.upward
 }
 
-fn plan(turn: &mut Turn<'_>) -> PoolPlan {
+fn plan(turn: &mut Turn) -> PoolPlan {
     PoolPlan::random(&mut turn.dice, &[1, 2, 3, 8])
 }
 
 /// It runs what was spawned into it before it was dropped.
-fn dropped_at_work(turn: &mut Turn<'_>) {
+fn dropped_at_work(turn: &mut Turn) {
     let plan = plan(turn);
     let pool = plan.build(turn.world, "passing".into());
     let number = turn.some(20).max(2);
@@ -51,7 +51,7 @@ fn dropped_at_work(turn: &mut Turn<'_>) {
 }
 
 /// When it is shut down, all of its jobs have ended.
-fn shut_down(turn: &mut Turn<'_>) {
+fn shut_down(turn: &mut Turn) {
     let plan = plan(turn);
     let pool = plan.build(turn.world, "passing".into());
     let number = turn.some(20);
@@ -74,8 +74,8 @@ fn shut_down(turn: &mut Turn<'_>) {
     }
 }
 
-fn scoped(turn: &mut Turn<'_>) {
-    let plan = plan(turn);
+fn scoped(turn: &mut Turn) {
+    let plan = plan(turn).with_all_threads();
     let [a, b] = turn.these(Home::Passing);
     let (tokens, ended) = ((a.token(), b.token()), AtomicUsize::new(0));
     let run = |worker: drowse::ThreadBuilder| {
@@ -90,7 +90,7 @@ fn scoped(turn: &mut Turn<'_>) {
 }
 
 /// On a thread of its own, which the pool takes over for the rest of its life.
-fn of_current_thread(turn: &mut Turn<'_>) {
+fn of_current_thread(turn: &mut Turn) {
     let (plan, world) = (plan(turn), turn.world);
     let [a, b] = turn.these(Home::TakenOver);
     let tokens = (a.token(), b.token());

@@ -27,12 +27,12 @@ impl Ended {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn demand(&self, turn: &Turn<'_>, jobs: usize) {
+    fn demand(&self, turn: &Turn, jobs: usize) {
         turn.demand("the number of jobs that have ended", self.0.load(Ordering::Relaxed), jobs);
     }
 }
 
-fn scope(turn: &mut Turn<'_>) {
+fn scope(turn: &mut Turn) {
     let (place, number, ended) = (turn.place(), turn.some(MOST), Ended::default());
     let jobs = turn.jobs(number, place.home);
     let result = place.scope(|s| {
@@ -46,7 +46,7 @@ fn scope(turn: &mut Turn<'_>) {
 }
 
 /// Each job spawns the next, and half of them from the job's end.
-fn scope_nested(turn: &mut Turn<'_>) {
+fn scope_nested(turn: &mut Turn) {
     fn add<'scope>(s: &Scope<'scope>, mut jobs: Vec<Job>, ended: &'scope Ended) {
         if let Some(job) = jobs.pop() {
             s.spawn(move |s| {
@@ -63,7 +63,7 @@ fn scope_nested(turn: &mut Turn<'_>) {
     ended.demand(turn, number);
 }
 
-fn scope_spawn_all(turn: &mut Turn<'_>) {
+fn scope_spawn_all(turn: &mut Turn) {
     let (place, number, ended) = (turn.place(), turn.some(2 * MOST), Ended::default());
     let jobs = turn.jobs(number, place.home);
     let ended_ref = &ended;
@@ -71,7 +71,7 @@ fn scope_spawn_all(turn: &mut Turn<'_>) {
     ended.demand(turn, number);
 }
 
-fn in_place_scope(turn: &mut Turn<'_>) {
+fn in_place_scope(turn: &mut Turn) {
     let (place, number, ended) = (turn.place(), turn.some(MOST), Ended::default());
     let jobs = turn.jobs(number, place.home);
     let thread = std::thread::current().id();
@@ -85,7 +85,7 @@ fn in_place_scope(turn: &mut Turn<'_>) {
     ended.demand(turn, number);
 }
 
-fn scope_fifo(turn: &mut Turn<'_>) {
+fn scope_fifo(turn: &mut Turn) {
     fn add<'scope>(s: &ScopeFifo<'scope>, mut jobs: Vec<Job>, ended: &'scope Ended) {
         if let Some(job) = jobs.pop() {
             s.spawn_fifo(move |s| {
@@ -104,7 +104,7 @@ fn scope_fifo(turn: &mut Turn<'_>) {
     ended.demand(turn, number);
 }
 
-fn in_place_scope_fifo(turn: &mut Turn<'_>) {
+fn in_place_scope_fifo(turn: &mut Turn) {
     let (place, number, ended) = (turn.place(), turn.some(MOST), Ended::default());
     let jobs = turn.jobs(number, place.home);
     place.in_place_scope_fifo(|s| {
