@@ -286,6 +286,13 @@ impl WorkerThread {
         origin.is_some_and(|origin| self.descends(origin, since, MOST_THEFTS))
     }
 
+    /// Whether there is a letter that it may run itself, or leave to a spare.
+    fn has_letter_to_see_to(&self, since: i64) -> bool {
+        let may_run = |origin| self.comes_from(origin, since);
+        let Some(place) = self.place().filter(|place| self.registry.has_letter(*place)) else { return false };
+        self.registry.spares.can_be_had() || self.registry.threads[place].broadcasts.have(may_run)
+    }
+
     /// Whether what was stolen there descends from what this worker waits for since that position.
     ///
     /// Each step is from a thief to its victim. If the victim has come to another job since, all
@@ -310,27 +317,22 @@ impl WorkerThread {
         let has_been_refused = Cell::new(false);
         let has_news = || {
             self.registry.returned.have(|origin| self.comes_from(origin, since))
-                || self.has_letter()
+                || self.has_letter_to_see_to(since)
                 || self.place_is_wanted()
                 || (has_been_refused.get() && self.registry.spares.has_idle())
         };
         // WAKE: the latch's setter wakes us. So does whoever is at a descendant, and pushes one,
         // but for that we do not wait: it gets done without us.
         let sleep = || self.registry.sleep.sleep_alone(self.index(), latch, &has_news, self);
-        // What it waits for may need somebody who does other work; and a letter is for whoever has
-        // our place.
+        // What it waits for may need somebody who does other work; and a letter that is none of its
+        // business is for whoever has our place. If there is nobody, it has to wait.
         let is_elsewhere = matches!(what, WaitFor::Install | WaitFor::Handle);
         if !is_elsewhere && !self.has_letter() && !self.place_is_wanted() {
             return sleep();
         }
         self.while_away(IfNobody::Keep, |somebody_else_works| {
             has_been_refused.set(!somebody_else_works);
-            if !self.has_letter() {
-                sleep();
-            } else if let Some(letter) = self.take_letter() {
-                // SAFETY: taken from a queue just now.
-                unsafe { self.execute(letter) };
-            }
+            sleep();
         });
     }
 

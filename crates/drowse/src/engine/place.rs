@@ -300,7 +300,9 @@ impl WorkerThread {
             }
             // If it is the last, nobody would run what it has forked, and may be going to wait for.
             // It may come back from that without a place.
-            if !given_up && if_nobody == IfNobody::GiveUp && self.run_one_of_region() {
+            // (Not in isolation: it may hold what that wants.)
+            let may_help = if_nobody == IfNobody::GiveUp && !self.is_isolated();
+            if !given_up && may_help && self.run_one_of_region() {
                 continue;
             }
             if !given_away {
@@ -336,8 +338,12 @@ impl WorkerThread {
         seat.inspect(|seat| self.registry().call_to_place(*seat)).is_some()
     }
 
-    /// What it has forked last is what it may be waiting for.
+    /// What it has forked last is what it may be waiting for. Not in isolation, where whoever waits
+    /// for a job that is gone takes it that all older ones are gone too, as by a thief.
     fn newest_job(&self) -> Option<Found> {
+        if self.is_isolated() {
+            return None;
+        }
         let position = self.position() - 1;
         let word = self.deque.pop()?;
         Some(self.found_at(word, Stolen { victim: self.index(), position }))
@@ -400,6 +406,13 @@ impl WorkerThread {
                 self.place.set(self.back_to.replace(NOWHERE));
             }
             drop(Away::begin(self));
+        }
+        // Before the next one gets it, it looks for something to do, once: if several want a place,
+        // and all of them wait, they pass it on from one to the next for as long as that takes.
+        if self.place().is_some() && !latch.probe() {
+            let local = self.take_local_job_fairly().map(Found::from);
+            let found = local.or_else(|| self.find_work(|| latch.probe(), true));
+            found.into_iter().for_each(|found| self.run_found(found));
         }
     }
 

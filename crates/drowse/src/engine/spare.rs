@@ -98,6 +98,12 @@ impl Spares {
         self.refused.add(1);
     }
 
+    /// Whether somebody waits for something to do, or could be started.
+    pub(super) fn can_be_had(&self) -> bool {
+        let is_busy = |seat: &SpareSeat| matches!(seat, SpareSeat::Busy | SpareSeat::Called(_));
+        !self.roster.lock().seats.iter().all(is_busy)
+    }
+
     /// Whether somebody waits for something to do.
     pub(super) fn has_idle(&self) -> bool {
         self.roster.lock().seats.iter().any(|seat| matches!(seat, SpareSeat::Idle))

@@ -14,6 +14,10 @@
 //! jobs on its thread anyway, since it runs some while it waits for a half that was stolen. Whoever
 //! spawns need not. Nor need anybody in a pool of one thread, where nobody steals. One who is
 //! isolated lets a spare run the job, and waits.
+//!
+//! Nobody has heard of the second half by then: it is taken back for as long as the turn takes. If
+//! somebody had it, that one could wait for the first half, and the job from outside, which runs
+//! before that, for the one who waits.
 
 use super::isolate::Found;
 use super::registry::Registry;
@@ -111,21 +115,22 @@ impl WorkerThread {
         if turns >= MOST_TURNS {
             return;
         }
-        let registry = self.registry();
-        registry.overdue.set_mine(0);
-        // WAKE: whatever was pushed just now may have to be run by somebody else while we are at
-        // the other job. (The push has executed the fence that this needs.)
-        registry.sleep.post(1, &|| false);
         if self.is_isolated() {
             // It must not run the job itself.
+            self.registry().overdue.set_mine(0);
             self.let_run(&|| self.take_injected_job().map(Found::from));
-        } else if let Some(job) = self.take_injected_job() {
+            return;
+        }
+        // What was pushed just now, if nobody has it yet.
+        let Some(pushed) = self.deque.pop() else { return };
+        self.registry().overdue.set_mine(0);
+        if let Some(job) = self.take_injected_job() {
             self.turns.set(turns + 1);
-            // What is under way here has begun nothing yet, and others may wait for that. So it
-            // must not depend on what they do.
-            self.isolate(|| self.run_found(job.into()));
+            self.run_found(job.into());
             self.settle();
             self.turns.set(turns);
         }
+        // WAKE: our caller posts it, as if it had been pushed just now.
+        self.without_turns(|| self.deque.push(pushed));
     }
 }
