@@ -100,13 +100,9 @@ impl Registry {
         }
         // WAKE: each has a job that nobody else can run.
         omittable!("engine/broadcast-no-wake", self.sleep.post_broadcast());
-        for worker in 0..self.num_threads() {
-            // WAKE: those who sleep alone are not for posts, but see to it that somebody has their
-            // place. By the fence above, we see that one does, or it sees its letter.
-            if self.sleep.sleeps_alone(worker) {
-                omittable!("engine/broadcast-no-call", self.sleep.call(worker));
-            }
-        }
+        // WAKE: those who sleep alone are not for posts, but see to it that somebody has their
+        // place.
+        omittable!("engine/broadcast-no-call", self.sleep.call_all());
     }
 }
 

@@ -202,6 +202,7 @@ impl WorkerThread {
         let since = self.position_since(since);
         let mut rounds = 0;
         while !latch.probe() {
+            self.retake_place();
             if let Some(job) = self.take_own_since(since) {
                 self.run_own(job);
                 rounds = 0;

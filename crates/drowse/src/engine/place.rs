@@ -153,6 +153,12 @@ impl Places {
         GivenUp::ToNobody
     }
 
+    /// Whether nobody has this one.
+    fn is_free(&self, place: usize) -> bool {
+        // ORDERING: relaxed; a look first. Whoever gives one up calls those who sleep, by a fence.
+        self.free.load(Ordering::Relaxed) > 0 && self.places[place].lock().holder.is_none()
+    }
+
     /// Takes a place that nobody has, for this seat.
     pub(super) fn take_any_free(&self, seat: usize) -> Option<usize> {
         (0..self.places.len()).find(|place| self.take_free(*place, seat))
@@ -228,6 +234,13 @@ impl Registry {
         spare.is_some()
     }
 
+    /// Nobody has a place that somebody had.
+    pub(super) fn call_to_free_place(&self) {
+        // WAKE: those who wait without one, and could do what is left there.
+        self.sleep.call_all();
+        self.sleep.post_broadcast();
+    }
+
     /// Somebody was given a place.
     pub(super) fn call_to_place(&self, seat: usize) {
         // WAKE: it may have lost patience, and sleep by now. There may be letters, which those who
@@ -251,6 +264,22 @@ impl WorkerThread {
         match self.ticket.take() {
             Some(ticket) if ticket.is_granted() => self.place.set(ticket.place),
             ticket => self.ticket.set(ticket),
+        }
+    }
+
+    /// Whether nobody has the place that it wants again when it comes back.
+    pub(super) fn could_retake_place(&self) -> bool {
+        let place = self.back_to.get();
+        place != NOWHERE && self.place.get() == NOWHERE && self.registry().places.is_free(place)
+    }
+
+    /// Where it waits in the middle of something that blocks: takes its place back if nobody has it.
+    /// What it waits for may have to be done there.
+    pub(super) fn retake_place(&self) {
+        let place = self.back_to.get();
+        if place != NOWHERE && self.registry().places.take_free(place, self.index()) {
+            self.place.set(place);
+            self.back_to.set(NOWHERE);
         }
     }
 
@@ -326,8 +355,11 @@ impl WorkerThread {
     /// Gives a place up that is its own, if others are left, or `even_if_last`: whether it has.
     fn give_place_up(&self, place: usize, even_if_last: bool) -> bool {
         let given_up = self.registry().places.give_up(place, even_if_last);
-        if let GivenUp::To(seat) = given_up {
-            self.registry().call_to_place(seat);
+        match given_up {
+            GivenUp::To(seat) => self.registry().call_to_place(seat),
+            // WAKE: those who have nothing to do but wait, and have left it to others.
+            GivenUp::ToNobody => self.registry().call_to_free_place(),
+            GivenUp::No => (),
         }
         given_up != GivenUp::No
     }
@@ -395,7 +427,11 @@ impl WorkerThread {
             self.place.set(NOWHERE);
             self.back_to.set(place);
         }
-        drop(Away::begin(self));
+        let away = Away::begin(self);
+        if !is_main_loop {
+            self.sleep_without_place(latch);
+        }
+        drop(away);
         // Who has no job to get on with does not get one without a place.
         while is_main_loop && self.place().is_none() && !latch.probe() {
             // Where time is over at once, as in models, others need theirs.
@@ -407,12 +443,17 @@ impl WorkerThread {
             }
             drop(Away::begin(self));
         }
-        // Before the next one gets it, it looks for something to do, once: if several want a place,
-        // and all of them wait, they pass it on from one to the next for as long as that takes.
-        if self.place().is_some() && !latch.probe() {
-            let local = self.take_local_job_fairly().map(Found::from);
-            let found = local.or_else(|| self.find_work(|| latch.probe(), true));
-            found.into_iter().for_each(|found| self.run_found(found));
+    }
+
+    /// In the middle of a job, where it has nothing to do but to wait: whoever has its place sees to
+    /// the rest. It wants it again when the latch is set, or nobody has it.
+    fn sleep_without_place(&self, latch: &LatchWord) {
+        let (registry, place) = (self.registry(), self.back_to.get());
+        let is_free = || place == NOWHERE || registry.places.is_free(place);
+        self.settle();
+        while !latch.probe() && !is_free() {
+            // WAKE: the latch's setter, or whoever gives the place up to nobody.
+            registry.sleep.sleep_alone(self.index(), latch, &is_free, self);
         }
     }
 

@@ -219,8 +219,9 @@ impl Registry {
             // Somebody was quicker.
             SpareSeat::Called(duty) => {
                 drop(roster);
-                if let GivenUp::To(seat) = self.places.give_up(place, true) {
-                    self.call_to_place(seat);
+                match self.places.give_up(place, true) {
+                    GivenUp::To(seat) => self.call_to_place(seat),
+                    _ => self.call_to_free_place(),
                 }
                 Some(duty)
             }

@@ -64,6 +64,9 @@ impl WorkerThread {
 
     /// Runs what is there, or searches. Whether the worker is bored.
     fn go_on(&self, latch: &LatchWord, is_main_loop: bool) -> bool {
+        if self.place().is_none() {
+            self.retake_place();
+        }
         if self.must_mind_place(is_main_loop) {
             self.mind_place(latch, is_main_loop);
         } else if let Some(job) = self.take_local_job_fairly() {
@@ -175,7 +178,10 @@ fn wait_for_nobody() -> ! {
 /// What the sleep protocol asks and tells a worker that falls asleep.
 impl Host for WorkerThread {
     fn work_visible(&self) -> bool {
-        self.registry.work_visible() || self.has_letter() || self.place_is_wanted()
+        self.registry.work_visible()
+            || self.has_letter()
+            || self.place_is_wanted()
+            || self.could_retake_place()
     }
 
     fn before_sleep(&self) {
