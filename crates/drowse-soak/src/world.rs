@@ -8,6 +8,8 @@ use crate::{tasks, watch};
 use drowse::ThreadPool;
 use std::any::Any;
 use std::ptr;
+use std::thread;
+use std::time::Duration;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 
@@ -100,8 +102,16 @@ impl World {
             let pool = unsafe { Box::from_raw(pool) };
             if dice.one_in(2) {
                 pool.shutdown();
-                let left = tasks::named(&format!("pool{index}."));
-                demand!(left.is_empty(), "the pool was shut down, and there are {left:?}");
+                // The system forgets a thread a moment after it tells that it has ended.
+                let left = || tasks::named(&format!("pool{index}."));
+                let is_over = (0..1_000).any(|_| {
+                    let is_empty = left().is_empty();
+                    if !is_empty {
+                        thread::park_timeout(Duration::from_millis(1));
+                    }
+                    is_empty
+                });
+                demand!(is_over, "the pool was shut down, and there are {:?}", left());
             }
         }
     }

@@ -30,8 +30,8 @@ use crate::engine::{IfNobody, WorkerThread};
 /// # Deadlocks
 ///
 /// A worker that is in here does not count as blocked for the
-/// [alarm](crate::ThreadPoolBuilder::deadlock_handler): what it waits for may come from outside, and
-/// take its time. If it can only come from the pool, say so with
+/// [alarm](crate::ThreadPoolBuilder::deadlock_handler): what it waits for may come from outside,
+/// and take its time. If it can only come from the pool, say so with
 /// [`mark_blocked`](crate::mark_blocked()) inside.
 ///
 /// # Example

@@ -13,7 +13,7 @@
 //! | `wait` | what a worker does until a latch is set |
 //! | `isolate`, `lineage` | what a worker does that must not run other jobs |
 //! | `parcels` | jobs that are not in a deque, with where they come from |
-//! | `place`, `spare` | who runs in the place of a worker that blocks |
+//! | `place`, `places`, `spare` | who runs in the place of a worker that blocks |
 //! | `deep` | what a worker does whose stack is full of waits |
 //! | `stock` | counts that a worker holds, so that the shared ones are left alone |
 //! | `bound` | how many jobs are under way, where somebody wants no more than so many |
@@ -39,6 +39,7 @@ mod lineage;
 pub(crate) mod models;
 mod parcels;
 mod place;
+mod places;
 mod recruit;
 mod registry;
 mod rng;

@@ -1,7 +1,7 @@
 //! What the models see of the engine. Not there in a normal build.
 
 use super::lineage::{self, Stolen};
-use super::place::{self, Asked, GivenUp};
+use super::places::{self, Asked, GivenUp};
 use drowse_sync::Arc;
 
 /// Where a job was stolen, and where its descendants begin: victim, position, since.
@@ -50,16 +50,16 @@ impl Seen {
 
 /// The places of a pool.
 #[derive(Debug)]
-pub struct Places(place::Places);
+pub struct Places(places::Places);
 
 /// Somebody waits for a place.
 #[derive(Debug)]
-pub struct Ticket(Arc<place::Ticket>);
+pub struct Ticket(Arc<places::Ticket>);
 
 impl Places {
     /// So many, each of them held by the worker of its number.
     pub fn new(count: usize) -> Self {
-        Self(place::Places::new(count))
+        Self(places::Places::new(count))
     }
 
     /// Gives a place to whoever waits for it, or to nobody.

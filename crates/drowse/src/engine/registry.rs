@@ -5,7 +5,7 @@ use super::alarm::with_alarm;
 use super::bound::Bound;
 use super::lineage::Lineage;
 use super::parcels::Parcels;
-use super::place::Places;
+use super::places::Places;
 use super::recruit::Recruiter;
 use super::sites::Sites;
 use super::spare::Spares;

@@ -6,7 +6,7 @@
 //! both of its own. It is started when it is needed, and ends when it was not for a while.
 
 use super::isolate::{Found, Since};
-use super::place::GivenUp;
+use super::places::GivenUp;
 use super::registry::Registry;
 use super::start::ThreadBuilderParts;
 use super::trail::WaitFor;

@@ -1,6 +1,7 @@
 //! What one worker has for itself.
 
-use super::place::{NOWHERE, Ticket};
+use super::place::NOWHERE;
+use super::places::Ticket;
 use super::registry::Registry;
 use super::rng::Rng;
 use super::start::ThreadBuilderParts;
