@@ -177,8 +177,8 @@
 //! });
 //! ```
 
-mod alone;
 mod absent;
+mod alone;
 mod choice;
 pub mod counters;
 mod deadlock;

@@ -1,7 +1,7 @@
 //! The slots: one word per worker to park on, claimed by whoever wakes it.
 
-mod alone;
 mod absent;
+mod alone;
 mod guests;
 
 pub(crate) use absent::Boredom;

@@ -8,10 +8,10 @@ use crate::{tasks, watch};
 use drowse::ThreadPool;
 use std::any::Any;
 use std::ptr;
-use std::thread;
-use std::time::Duration;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicPtr, AtomicU8, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
 
 /// One for each round, and so for each process. It is never freed: who touches it last is nobody's
 /// concern.

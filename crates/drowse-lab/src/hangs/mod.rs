@@ -243,10 +243,10 @@ pub const ALL: &[Program] = &[
                 run: || pools::cross_pool_cell::<Drowse>(|there, f| there.install(f)),
             },
             Cure {
-            how: "install_blocking",
-            variables: &[],
-            run: || pools::cross_pool_cell::<Drowse>(|there, f| there.install_blocking(f)),
-        },
+                how: "install_blocking",
+                variables: &[],
+                run: || pools::cross_pool_cell::<Drowse>(|there, f| there.install_blocking(f)),
+            },
         ],
     },
     Program {

@@ -1,7 +1,7 @@
 //! Everything public.
 
-mod blocking;
 mod alarm_env;
+mod blocking;
 mod broadcast;
 mod builder;
 mod cancel;
@@ -17,8 +17,8 @@ mod scope;
 mod shutdown;
 mod spawn;
 mod spawner;
-mod waiting;
 mod try_spawn;
+mod waiting;
 mod yielding;
 
 pub use blocking::blocking;
@@ -41,6 +41,6 @@ pub use scope::{Scope, ScopeFifo, in_place_scope, in_place_scope_fifo, scope, sc
 pub use shutdown::{BusyThread, StillBusy};
 pub use spawn::{spawn, spawn_all, spawn_fifo};
 pub use spawner::{CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadSpawn};
-pub use waiting::{Waiting, isolate};
 pub use try_spawn::{TrySpawnError, try_spawn};
+pub use waiting::{Waiting, isolate};
 pub use yielding::{Yield, yield_local, yield_now};

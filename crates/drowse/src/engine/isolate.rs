@@ -75,7 +75,9 @@ impl From<JobRef> for Found {
 
 /// Whether the code that calls this is isolated, on whatever thread it runs.
 pub(crate) fn is_isolated() -> bool {
-    WorkerThread::with_current(|worker| worker.map_or_else(|| OUTSIDE.with(Cell::get), WorkerThread::is_isolated))
+    WorkerThread::with_current(|worker| {
+        worker.map_or_else(|| OUTSIDE.with(Cell::get), WorkerThread::is_isolated)
+    })
 }
 
 /// Calls `f` in isolation.
@@ -121,7 +123,8 @@ impl Registry {
     /// Whether a job that was stolen there must be run in isolation.
     pub(super) fn is_isolated(&self, stolen: Stolen) -> bool {
         self.isolates
-            || (self.isolated_regions.get() > 0 && self.threads[stolen.victim].lineage.is_isolated(stolen.position))
+            || (self.isolated_regions.get() > 0
+                && self.threads[stolen.victim].lineage.is_isolated(stolen.position))
     }
 
     /// Offers a job that this worker may wait for in isolation, since that position of its deque.

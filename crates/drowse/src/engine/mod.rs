@@ -26,10 +26,10 @@
 //! | `stall` | the watch for workers that do not come back from their jobs |
 //! | `trail` | what is known of a worker by those who ask why nothing moves |
 
-mod deep;
-mod bound;
-mod alarm;
 mod absent;
+mod alarm;
+mod bound;
+mod deep;
 mod enter;
 mod guest;
 mod inject;
@@ -56,13 +56,13 @@ mod turns;
 mod wait;
 mod worker;
 
+#[cfg(any(drowse_loom, drowse_shuttle))]
+pub(crate) use bound::Place;
+pub(crate) use bound::{Bound, Bounded};
 pub(crate) use isolate::{Since, is_isolated, isolate, isolate_if};
 pub(crate) use place::IfNobody;
 pub use recruit::BusyThread;
 pub(crate) use recruit::Recruiter;
-#[cfg(any(drowse_loom, drowse_shuttle))]
-pub(crate) use bound::Place;
-pub(crate) use bound::{Bound, Bounded};
 pub(crate) use registry::{Handlers, Registry};
 pub(crate) use stall::StallPlan;
 pub(crate) use start::{Refused, StartPlan, ThreadBuilderParts, run_worker};

@@ -238,7 +238,13 @@ impl Registry {
 /// The life of a spare's thread.
 fn run_spare(registry: &Arc<Registry>, number: usize, deque: Owner<JobHeader>) {
     let index = registry.num_threads() + number;
-    let parts = ThreadBuilderParts { index, deque, registry: Arc::clone(registry), presence: None, was_absent: false };
+    let parts = ThreadBuilderParts {
+        index,
+        deque,
+        registry: Arc::clone(registry),
+        presence: None,
+        was_absent: false,
+    };
     let worker = WorkerThread::new(parts, false);
     // SAFETY: it stays in this frame, in its place, until this is dropped.
     let current = unsafe { WorkerThread::make_current(&worker) };

@@ -163,7 +163,10 @@ mod tests {
         metrics.loans.threads_started = 1;
         metrics.spares = vec![WorkerMetrics { steals: 4, ..WorkerMetrics::default() }];
         let shown = metrics.to_string();
-        assert!(shown.ends_with("while workers blocked: 3 times a spare, 0 times none; 1 spare thread started"), "{shown}");
+        assert!(
+            shown.ends_with("while workers blocked: 3 times a spare, 0 times none; 1 spare thread started"),
+            "{shown}"
+        );
     }
 
     #[test]

@@ -33,7 +33,8 @@ fn p13_children_that_answer_by_channel() {
     on_every_protocol(|protocol| {
         for (width, tasks) in [(1, 1), (1, 4), (4, 5), (2, 6), (8, 20)] {
             for waiting in [Waiting::Help, Waiting::Isolate] {
-                let pool = builder(protocol, width).max_spare_threads(20).waiting(waiting).build().expect("a pool");
+                let pool =
+                    builder(protocol, width).max_spare_threads(20).waiting(waiting).build().expect("a pool");
                 (0..20).for_each(|_| children_by_channel(&pool, tasks));
                 let loans = pool.metrics().loans;
                 assert!(loans.made >= 1 && loans.made + loans.refused <= 20 * tasks as u64, "{loans:?}");

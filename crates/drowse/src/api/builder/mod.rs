@@ -1,7 +1,7 @@
 //! What is chosen for a pool before it is built.
 
-mod blocking;
 mod alarms;
+mod blocking;
 mod registry;
 mod sleep;
 mod threads;
@@ -12,8 +12,8 @@ use self::threads::Coming;
 use super::error::ThreadPoolBuildError;
 use super::global::set_global_registry;
 use super::pool::ThreadPool;
-use super::waiting::Waiting;
 use super::spawner::{CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadSpawn};
+use super::waiting::Waiting;
 use crate::engine::Handlers;
 use crate::trace::Trace;
 use crate::unwind;
