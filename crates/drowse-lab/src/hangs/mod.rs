@@ -133,7 +133,7 @@ pub const ALL: &[Program] = &[
                 run: || locks::lock_across_join::<Drowse>(locks::plainly),
             },
             Cure {
-                how: "drowse::isolate round the lock",
+                how: "drowse::isolate",
                 variables: &[],
                 run: || locks::lock_across_join::<Drowse>(|body| drowse::isolate(body)),
             },
@@ -154,7 +154,7 @@ pub const ALL: &[Program] = &[
                 run: || locks::once_cells::<Drowse>(locks::plainly),
             },
             Cure {
-                how: "drowse::isolate round the lock",
+                how: "drowse::isolate",
                 variables: &[],
                 run: || locks::once_cells::<Drowse>(|body| drowse::isolate(body)),
             },
@@ -182,7 +182,7 @@ pub const ALL: &[Program] = &[
         drowse_must: false,
         cures: &[
             Cure {
-                how: "drowse::blocking round recv",
+                how: "drowse::blocking",
                 variables: &[],
                 run: || waits::children::<Drowse>(waits::by_channel_blocking),
             },

@@ -20,9 +20,11 @@ fn begin_and_end(subject: Subject, most: usize, meanwhile: impl Fn(&ThreadPool))
                 subject.builder(width).exit_handler(move |_| sender.lock().unwrap().send(()).unwrap());
             let pool = builder.build().unwrap();
             meanwhile(&pool);
+            // They have places of workers, for a while, and handlers like them.
+            let spares = pool.metrics().loans.threads_started as usize;
             drop(pool);
             // Ends when the handler is gone, and with it the last thread.
-            assert_eq!(exits.iter().count(), width, "round {round}");
+            assert_eq!(exits.iter().count(), width + spares, "round {round}");
         }
     }
 }

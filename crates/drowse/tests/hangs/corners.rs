@@ -50,7 +50,7 @@ fn deep_down(levels: u32, f: &(dyn Fn() + Sync)) {
 #[test]
 fn a_worker_deep_down_hears_of_jobs_that_come_later() {
     on_every_protocol(|protocol| {
-        let deep = builder(protocol, 1).stack_size(1 << 20).build().expect("a pool");
+        let deep = builder(protocol, 1).stack_size(3 << 20).build().expect("a pool");
         let other = builder(protocol, 1).build().expect("a pool");
         let there_and_back = || {
             until_all_sleep(&deep);
