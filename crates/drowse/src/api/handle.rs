@@ -2,7 +2,7 @@
 
 use super::global::with_current_registry;
 use super::spawn::spawned_job;
-use crate::engine::{Registry, WaitFor, WorkerThread};
+use crate::engine::{Point, Registry, WaitFor, WorkerThread};
 use crate::latch::{CountLatch, Latch};
 use crate::unwind;
 use drowse_sync::atomic::{AtomicPtr, Ordering};
@@ -39,7 +39,7 @@ where
     T: Send + 'static,
 {
     let packet = Arc::new(Packet::new());
-    let spawned_at = registry.with_worker(|worker| worker.map(|worker| (worker.index(), worker.position())));
+    let spawned_at = registry.with_worker(|worker| worker.map(|worker| (worker.index(), worker.point())));
     let handle = JoinHandle { packet: Arc::clone(&packet), registry: Arc::clone(registry), spawned_at };
     let job = spawned_job(move || packet.finish(unwind::halt_unwinding(func)), registry);
     // SAFETY: a new reference.
@@ -62,8 +62,8 @@ pub struct JoinHandle<T> {
     packet: Arc<Packet<T>>,
     /// Where the closure runs.
     registry: Arc<Registry>,
-    /// The worker that has spawned it, and how far its deque had got.
-    spawned_at: Option<(usize, i64)>,
+    /// The worker that has spawned it, and how far it had got.
+    spawned_at: Option<(usize, Point)>,
 }
 
 impl<T> JoinHandle<T> {
@@ -98,11 +98,11 @@ impl<T> JoinHandle<T> {
     /// What this worker, or a thread outside, waits for.
     fn latch_for(&self, waiter: Option<&WorkerThread>) -> CountLatch {
         let spawned_by = |worker: &WorkerThread| {
-            let here = |(index, _): &(usize, i64)| *index == worker.index();
+            let here = |(index, _): &(usize, Point)| *index == worker.index();
             self.spawned_at.filter(here).filter(|_| worker.registry().id() == self.registry.id())
         };
         match waiter.and_then(spawned_by) {
-            Some((_, position)) => CountLatch::since(position, 1, waiter),
+            Some((_, since)) => CountLatch::since(since, 1, waiter),
             None => CountLatch::new(1, waiter),
         }
     }

@@ -47,7 +47,7 @@ impl WorkerThread {
     /// Waits for a latch, and takes no work from elsewhere if it can help it.
     #[cold]
     pub(super) fn wait_deep(&self, latch: &LatchWord, since: Since) {
-        let since = self.position_since(since);
+        let since = self.point_since(since);
         while !latch.probe() {
             if let Some(job) = self.take_own_since(since) {
                 self.run_own(job);
@@ -73,7 +73,7 @@ impl WorkerThread {
 
     /// Sleeps until the latch is set, or there is something to do, which may be for others. It
     /// counts as one who searches: there may be nobody else whom a post could wake.
-    fn sleep_until_work(&self, latch: &LatchWord) {
+    pub(super) fn sleep_until_work(&self, latch: &LatchWord) {
         let sleep = &self.registry.sleep;
         let mut idle = sleep.start_looking(self.index()).in_a_job();
         while !latch.probe() && !Host::work_visible(self) {

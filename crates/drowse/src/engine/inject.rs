@@ -1,6 +1,6 @@
 //! Jobs from outside, and jobs for everyone.
 
-use super::lineage::Stolen;
+use super::lineage::Origin;
 use super::registry::Registry;
 use super::worker::WorkerThread;
 use crate::job::JobRef;
@@ -93,7 +93,7 @@ impl Registry {
     pub(crate) unsafe fn inject_broadcast(&self, jobs: impl ExactSizeIterator<Item = JobRef>) {
         assert_eq!(jobs.len(), self.num_threads(), "a broadcast is one job a worker");
         self.assert_here();
-        let here = |worker: &WorkerThread| Stolen { victim: worker.index(), position: worker.position() };
+        let here = |worker: &WorkerThread| Origin::sent(worker.index(), worker.take_moment());
         let origin = self.with_worker(|worker| worker.map(here));
         for (thread, job) in self.threads[..self.num_threads()].iter().zip(jobs) {
             thread.broadcasts.push(job, origin);

@@ -22,16 +22,14 @@
 //! the pool, as a job that was stolen there, and somebody else runs it as if that one had stolen
 //! it.
 
-use super::lineage::{Descent, Stolen};
-use super::parcels::Origin;
+use super::lineage::{Descent, Mark, Origin, Point};
 use super::place::IfNobody;
 use super::registry::Registry;
-use super::trail::WaitFor;
 use super::worker::WorkerThread;
 use crate::TraceEvent;
 use crate::deque::Steal;
 use crate::job::{JobHeader, JobRef};
-use drowse_sleep::LatchWord;
+use drowse_sleep::{Host, LatchWord};
 use drowse_sync::{faulty, hint, look, omittable};
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -52,24 +50,24 @@ drowse_sync::thread_local! {
 /// Since when what a worker waits for has descendants in its deque.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Since {
-    /// Since this position.
-    Position(i64),
+    /// Since then.
+    Then(Point),
     /// Since this job was pushed, and all of them descend from the job.
     Job(JobRef),
     /// There are none.
     Now,
 }
 
-/// A job that was found, and where it was stolen, if it was.
+/// A job that was found, and where it comes from, if that is another worker.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) job: JobRef,
-    pub(super) stolen: Option<Stolen>,
+    pub(super) origin: Option<Origin>,
 }
 
 impl From<JobRef> for Found {
     fn from(job: JobRef) -> Self {
-        Self { job, stolen: None }
+        Self { job, origin: None }
     }
 }
 
@@ -120,32 +118,33 @@ impl Registry {
         self.isolates || self.isolated_regions.get() > 0
     }
 
-    /// Whether a job that was stolen there must be run in isolation.
-    pub(super) fn is_isolated(&self, stolen: Stolen) -> bool {
-        self.isolates
-            || (self.isolated_regions.get() > 0
-                && self.threads[stolen.victim].lineage.is_isolated(stolen.position))
+    /// Whether a job that comes from there must be run in isolation.
+    pub(super) fn is_isolated(&self, origin: Origin) -> bool {
+        let in_region = || match origin.mark {
+            Mark::Stolen(position) => self.threads[origin.worker].lineage.is_isolated(position),
+            Mark::Sent(_) => true, // Nobody else gives anything back.
+        };
+        self.isolates || (self.isolated_regions.get() > 0 && in_region())
     }
 
-    /// Offers a job that this worker may wait for in isolation, since that position of its deque.
+    /// Offers a job that this worker may wait for in isolation, since that point.
     ///
     /// # Safety
     ///
     /// The reference must not be in any other queue.
-    pub(crate) unsafe fn leave_for(&self, worker: usize, since: i64, job: JobRef) {
+    pub(crate) unsafe fn leave_for(&self, worker: usize, since: Point, job: JobRef) {
         self.assert_here();
-        self.give_back(job, Stolen { victim: worker, position: since });
+        self.give_back(job, Origin::sent(worker, since.moment));
     }
 
     /// Gives back a job that the caller may not run.
-    fn give_back(&self, job: JobRef, stolen: Stolen) {
+    fn give_back(&self, job: JobRef, origin: Origin) {
         let_others_in();
-        self.returned.push(job, Some(stolen));
+        self.returned.push(job, Some(origin));
         // WAKE: for the job, as if it had been injected: nobody has it any more.
         omittable!("isolate/return-no-post", self.sleep.post_injected(1, &|| false));
-        // WAKE: whom it was stolen from may wait for it, alone. (No model shows what is lost
-        // without.)
-        self.sleep.call(stolen.victim);
+        // WAKE: whom it comes from may wait for it, alone. (No model shows what is lost without.)
+        self.sleep.call(origin.worker);
     }
 }
 
@@ -166,7 +165,7 @@ impl WorkerThread {
     }
 
     fn isolate_since_here<R>(&self, f: impl FnOnce() -> R) -> R {
-        let lineage = &self.registry.threads[self.index()].lineage;
+        let lineage = self.lineage();
         let position = self.position();
         let (isolated, floor) = (self.isolated.replace(true), self.floor.replace(position));
         if !isolated {
@@ -184,12 +183,11 @@ impl WorkerThread {
 
     /// Runs a job that was found elsewhere, as it must be run.
     pub(super) fn run_found(&self, found: Found) {
-        match found.stolen {
-            Some(stolen) if look!("isolate/not-inherited", self.registry.is_isolated(stolen)) => {
-                let lineage = &self.registry.threads[self.index()].lineage;
-                let before = lineage.begin(stolen, self.position());
+        match found.origin {
+            Some(origin) if look!("isolate/not-inherited", self.registry.is_isolated(origin)) => {
+                let before = self.lineage().begin(origin, self.position());
                 self.isolate_since_here(|| self.run_job_found(found.job));
-                lineage.go_back_to(before);
+                self.lineage().go_back_to(before);
             }
             _ => {
                 let floor = self.floor.replace(self.position());
@@ -201,8 +199,8 @@ impl WorkerThread {
 
     /// Waits for a latch, in isolation.
     #[cold]
-    pub(super) fn wait_isolated(&self, latch: &LatchWord, what: WaitFor, since: Since) {
-        let since = self.position_since(since);
+    pub(super) fn wait_isolated(&self, latch: &LatchWord, since: Since) {
+        let since = self.point_since(since);
         let mut rounds = 0;
         while !latch.probe() {
             self.retake_place();
@@ -218,27 +216,30 @@ impl WorkerThread {
                 rounds += 1;
                 hint::spin_loop();
             } else {
-                self.sleep_alone(latch, what, since);
+                self.sleep_alone(latch, since);
                 rounds = 0;
             }
         }
         self.settle();
     }
 
-    pub(super) fn position_since(&self, since: Since) -> i64 {
+    pub(super) fn point_since(&self, since: Since) -> Point {
         match since {
-            Since::Position(position) => position,
+            Since::Then(point) => point,
             // One that cannot be found was stolen, and with it all that was older.
             Since::Job(job) => {
-                self.deque.position_of(job.into_word()).unwrap_or_else(|| self.deque.position() - 1)
+                let position = self.deque.position_of(job.into_word());
+                let position = position.unwrap_or_else(|| self.deque.position() - 1);
+                Point { position, ..self.point() }
             }
-            Since::Now => self.deque.position(),
+            Since::Now => self.point(),
         }
     }
 
-    /// A job of its own that it may run while it waits for something, since that position.
-    pub(super) fn take_own_since(&self, since: i64) -> Option<JobRef> {
-        if let Some(word) = faulty!("isolate/any-own", self.deque.pop_since(since), self.deque.pop()) {
+    /// A job of its own that it may run while it waits for something, since that point.
+    pub(super) fn take_own_since(&self, since: Point) -> Option<JobRef> {
+        if let Some(word) = faulty!("isolate/any-own", self.deque.pop_since(since.position), self.deque.pop())
+        {
             // SAFETY: what is in the deque was put there by `push`, and has left it now.
             return Some(unsafe { JobRef::from_word(word) });
         }
@@ -252,68 +253,69 @@ impl WorkerThread {
         self.run_if_some(job.map(|word| Found::from(unsafe { JobRef::from_word(word) })))
     }
 
-    /// A job that descends from what this worker waits for since that position, from wherever it
-    /// is.
-    fn find_descendant(&self, since: i64, by_force: bool) -> Option<Found> {
+    /// A job that descends from what this worker waits for since that point, from wherever it is.
+    fn find_descendant(&self, since: Point, by_force: bool) -> Option<Found> {
         for (thief, descent) in self.descendants_at(since) {
             let info = &self.registry.threads[thief];
             let_others_in();
             let outcome = if by_force {
-                info.stealer.steal_by_force_since(descent.since)
+                info.stealer.steal_by_force_since(descent.since.position)
             } else {
-                info.stealer.steal_since(descent.since)
+                info.stealer.steal_since(descent.since.position)
             };
             let Steal::Success((word, position)) = outcome else { continue };
-            let found = self.found_at(word, Stolen { victim: thief, position });
+            let origin = Origin::stolen(thief, position);
+            let found = self.found_at(word, origin);
             if info.lineage.is_still(descent) {
                 self.stole(thief);
                 return Some(found);
             }
-            self.registry.give_back(found.job, Stolen { victim: thief, position });
+            self.registry.give_back(found.job, origin);
         }
         self.registry.returned.take_if(|origin| self.comes_from(origin, since))
     }
 
     /// The workers that are in the middle of something which descends from what this one waits for
-    /// since that position.
-    fn descendants_at(&self, since: i64) -> impl Iterator<Item = (usize, Descent)> + use<'_> {
+    /// since that point.
+    fn descendants_at(&self, since: Point) -> impl Iterator<Item = (usize, Descent)> + use<'_> {
         let others = (0..self.registry.sleep.seats_in_use()).filter(|other| *other != self.index());
         others.filter_map(move |other| {
             let descent = self.registry.threads[other].lineage.read()?;
-            self.descends(descent.stolen, since, MOST_THEFTS).then_some((other, descent))
+            self.descends(descent.origin, since, MOST_THEFTS).then_some((other, descent))
         })
     }
 
-    /// Whether a job that was made there descends from what this worker waits for since that
-    /// position.
-    fn comes_from(&self, origin: Origin, since: i64) -> bool {
+    /// Whether a job that comes from there descends from what this worker waits for since that
+    /// point.
+    fn comes_from(&self, origin: Option<Origin>, since: Point) -> bool {
         origin.is_some_and(|origin| self.descends(origin, since, MOST_THEFTS))
     }
 
     /// Whether there is a letter that it may run itself, or leave to a spare.
-    fn has_letter_to_see_to(&self, since: i64) -> bool {
+    fn has_letter_to_see_to(&self, since: Point) -> bool {
         let may_run = |origin| self.comes_from(origin, since);
         let Some(place) = self.place().filter(|place| self.registry.has_letter(*place)) else { return false };
         self.registry.spares.can_be_had() || self.registry.threads[place].broadcasts.have(may_run)
     }
 
-    /// Whether what was stolen there descends from what this worker waits for since that position.
+    /// Whether what comes from there descends from what this worker waits for since that point.
     ///
     /// Each step is from a thief to its victim. If the victim has come to another job since, all
-    /// that it pushes now has a higher position than what was stolen before.
-    fn descends(&self, stolen: Stolen, since: i64, thefts: u32) -> bool {
-        if stolen.victim == self.index() {
-            return faulty!("isolate/any-theft", stolen.position >= since, true);
+    /// that is stolen from it now has a higher position than what was stolen before, and all that
+    /// it sends a later moment.
+    fn descends(&self, origin: Origin, since: Point, thefts: u32) -> bool {
+        if origin.worker == self.index() {
+            return faulty!("isolate/any-theft", origin.is_since(since), true);
         }
-        let of_victim = || self.registry.threads[stolen.victim].lineage.read();
+        let of_victim = || self.registry.threads[origin.worker].lineage.read();
         thefts > 0
             && of_victim().is_some_and(|victim| {
-                stolen.position >= victim.since && self.descends(victim.stolen, since, thefts - 1)
+                origin.is_since(victim.since) && self.descends(victim.origin, since, thefts - 1)
             })
     }
 
     /// Sleeps until the latch is set, or there is something for this worker.
-    fn sleep_alone(&self, latch: &LatchWord, what: WaitFor, since: i64) {
+    fn sleep_alone(&self, latch: &LatchWord, since: Point) {
         // Those who are at it tell when they push something.
         for (thief, _) in self.descendants_at(since) {
             self.registry.threads[thief].stealer.ask();
@@ -328,16 +330,35 @@ impl WorkerThread {
         // WAKE: the latch's setter wakes us. So does whoever is at a descendant, and pushes one,
         // but for that we do not wait: it gets done without us.
         let sleep = || self.registry.sleep.sleep_alone(self.index(), latch, &has_news, self);
-        // What it waits for may need somebody who does other work; and a letter that is none of its
-        // business is for whoever has our place. If there is nobody, it has to wait.
-        let is_elsewhere = matches!(what, WaitFor::Install | WaitFor::Handle);
-        if !is_elsewhere && !self.has_letter() && !self.place_is_wanted() {
+        let lend_place = || {
+            self.while_away(IfNobody::Keep, |somebody_else_works| {
+                has_been_refused.set(!somebody_else_works);
+                sleep();
+            });
+        };
+        // A letter that is none of its business is for whoever has our place. If there is nobody,
+        // it has to wait.
+        if self.has_letter() || self.place_is_wanted() {
+            return lend_place();
+        }
+        if self.place().is_none() {
             return sleep();
         }
-        self.while_away(IfNobody::Keep, |somebody_else_works| {
-            has_been_refused.set(!somebody_else_works);
-            sleep();
-        });
+        let is_last = !self.registry.places.begin_alone();
+        has_been_refused.set(is_last);
+        let must_lend = is_last && self.registry.spares.can_be_had();
+        let sees_work = must_lend && Host::work_visible(self);
+        match must_lend {
+            true if sees_work => (),
+            // Whoever comes with something, from outside say, finds nobody but us.
+            true => self.sleep_until_work(latch),
+            false => sleep(),
+        }
+        self.registry.places.end_alone();
+        // What we wait for may need somebody who does other work, and there is nobody else.
+        if sees_work {
+            lend_place();
+        }
     }
 
     /// This worker has pushed something, and somebody sleeps alone: perhaps it waits for what this
@@ -345,7 +366,7 @@ impl WorkerThread {
     pub(super) fn call_those_who_wait(&self) {
         let (mut of, mut thefts) = (self.index(), MOST_THEFTS);
         while let Some(descent) = self.registry.threads[of].lineage.read().filter(|_| thefts > 0) {
-            (of, thefts) = (descent.stolen.victim, thefts - 1);
+            (of, thefts) = (descent.origin.worker, thefts - 1);
             if self.registry.sleep.sleeps_alone(of) {
                 return self.registry.sleep.call(of);
             }
@@ -353,9 +374,9 @@ impl WorkerThread {
     }
 
     /// A word that was stolen there just now.
-    pub(super) fn found_at(&self, word: NonNull<JobHeader>, stolen: Stolen) -> Found {
+    pub(super) fn found_at(&self, word: NonNull<JobHeader>, origin: Origin) -> Found {
         // SAFETY: what is in a deque was put there by `push`, and has left it now.
-        Found { job: unsafe { JobRef::from_word(word) }, stolen: Some(stolen) }
+        Found { job: unsafe { JobRef::from_word(word) }, origin: Some(origin) }
     }
 
     /// Runs a job of its own that was taken from its queue just now.

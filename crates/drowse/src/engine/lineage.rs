@@ -7,8 +7,10 @@
 //! in turn descends from what its owner was in the middle of when it pushed it; and so on, from
 //! thief to victim.
 //!
-//! Positions only grow ([`Owner::position`](crate::deque::Owner::position)). So what was stolen at
-//! or after the position at which somebody began to wait for something was pushed after that.
+//! The positions of what is stolen only grow ([`Owner::position`](crate::deque::Owner::position)).
+//! So what was stolen at or after the position at which somebody began to wait for something was
+//! pushed after that. What is not stolen but sent, a letter say, uses up no position: each has a
+//! *moment* instead, which the worker counts.
 //!
 //! # Notes on memory ordering
 //!
@@ -20,20 +22,68 @@
 use drowse_sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use drowse_sync::{faulty, full_fence};
 
-/// Where a job was stolen.
+/// Where a job comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stolen {
-    pub(super) victim: usize,
-    /// Its position in the victim's deque.
-    pub(super) position: i64,
+pub(super) struct Origin {
+    /// Whom it was stolen from, or sent by.
+    pub(super) worker: usize,
+    pub(super) mark: Mark,
 }
 
-/// The stolen job that a worker is in the middle of.
+/// Which of that worker's jobs it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// The one that was stolen at this position of its deque.
+    Stolen(i64),
+    /// One that was sent at this moment.
+    Sent(i64),
+}
+
+/// How far a worker has got, by what it has pushed and what it has sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Point {
+    pub(crate) position: i64,
+    pub(crate) moment: i64,
+}
+
+impl Origin {
+    pub(super) fn stolen(victim: usize, position: i64) -> Self {
+        Self { worker: victim, mark: Mark::Stolen(position) }
+    }
+
+    pub(super) fn sent(worker: usize, moment: i64) -> Self {
+        Self { worker, mark: Mark::Sent(moment) }
+    }
+
+    /// Whether the worker had got that far when it pushed it, or sent it.
+    pub(super) fn is_since(self, point: Point) -> bool {
+        match self.mark {
+            Mark::Stolen(position) => position >= point.position,
+            Mark::Sent(moment) => faulty!("isolate/any-letter", moment >= point.moment, true),
+        }
+    }
+
+    /// In two words, of which the first is not 0.
+    fn into_words(self) -> (usize, i64) {
+        match self.mark {
+            Mark::Stolen(position) => (2 * self.worker + 1, position),
+            Mark::Sent(moment) => (2 * self.worker + 2, moment),
+        }
+    }
+
+    fn from_words(worker: usize, mark: i64) -> Option<Self> {
+        let worker = worker.checked_sub(1)?;
+        let kind = if worker % 2 == 0 { Mark::Stolen } else { Mark::Sent };
+        Some(Self { worker: worker / 2, mark: kind(mark) })
+    }
+}
+
+/// The job of somebody else that a worker is in the middle of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Descent {
-    pub(super) stolen: Stolen,
-    /// Where its descendants begin, in the deque of the worker.
-    pub(super) since: i64,
+    pub(super) origin: Origin,
+    /// Where its descendants begin, of all that the worker pushes and sends.
+    pub(super) since: Point,
     version: usize,
 }
 
@@ -41,41 +91,62 @@ pub(super) struct Descent {
 #[derive(Debug)]
 pub(super) struct Lineage {
     version: AtomicUsize,
-    /// One more than the victim; 0 for none.
-    victim: AtomicUsize,
+    /// Its origin, in two words; 0 in the first one for none.
+    worker: AtomicUsize,
+    mark: AtomicI64,
+    /// Since which position, and which moment.
     position: AtomicI64,
-    since: AtomicI64,
+    moment: AtomicI64,
     isolated_since: AtomicI64,
+    /// The moment of what the worker sends next.
+    next_moment: AtomicI64,
 }
 
 impl Lineage {
     pub(super) fn new() -> Self {
         Self {
             version: AtomicUsize::new(0),
-            victim: AtomicUsize::new(0),
+            worker: AtomicUsize::new(0),
+            mark: AtomicI64::new(0),
             position: AtomicI64::new(0),
-            since: AtomicI64::new(0),
+            moment: AtomicI64::new(0),
             isolated_since: AtomicI64::new(i64::MAX),
+            next_moment: AtomicI64::new(0),
         }
     }
 
-    /// Worker: it begins a job that was stolen there, with its own deque at `since`. Returns what
-    /// to [go back](Self::go_back_to) to.
-    pub(super) fn begin(&self, stolen: Stolen, since: i64) -> Option<Descent> {
+    /// Worker: the moment of what it sends next.
+    pub(super) fn moment(&self) -> i64 {
+        // ORDERING: relaxed; only the worker uses it.
+        self.next_moment.load(Ordering::Relaxed)
+    }
+
+    /// Worker: a moment that no other is like.
+    pub(super) fn take_moment(&self) -> i64 {
+        let moment = self.moment();
+        // ORDERING: relaxed, as above.
+        self.next_moment.store(moment + 1, Ordering::Relaxed);
+        moment
+    }
+
+    /// Worker: it begins a job that comes from there, with its own deque at this position. Returns
+    /// what to [go back](Self::go_back_to) to.
+    pub(super) fn begin(&self, origin: Origin, position: i64) -> Option<Descent> {
         let before = self.read();
-        self.write(stolen.victim + 1, stolen.position, since);
+        let moment = self.moment();
+        self.write(origin.into_words(), Point { position, moment });
         before
     }
 
     /// Worker: the job has ended.
     pub(super) fn go_back_to(&self, before: Option<Descent>) {
         match before {
-            Some(Descent { stolen, since, .. }) => self.write(stolen.victim + 1, stolen.position, since),
-            None => self.write(0, 0, 0),
+            Some(Descent { origin, since, .. }) => self.write(origin.into_words(), since),
+            None => self.write((0, 0), Point { position: 0, moment: 0 }),
         }
     }
 
-    fn write(&self, victim: usize, position: i64, since: i64) {
+    fn write(&self, (worker, mark): (usize, i64), since: Point) {
         // ORDERING: relaxed; only the worker writes it.
         let version = self.version.load(Ordering::Relaxed);
         // ORDERING: relaxed; the fence keeps it before the rest.
@@ -83,10 +154,11 @@ impl Lineage {
         // ORDERING: pairs with the fence in `is_still`: who has read any of what follows finds the
         // version changed.
         full_fence("lineage/write-unfenced");
-        // ORDERING: relaxed, all three; released with the version.
-        self.victim.store(victim, Ordering::Relaxed);
-        self.position.store(position, Ordering::Relaxed);
-        self.since.store(since, Ordering::Relaxed);
+        // ORDERING: relaxed, all four; released with the version.
+        self.worker.store(worker, Ordering::Relaxed);
+        self.mark.store(mark, Ordering::Relaxed);
+        self.position.store(since.position, Ordering::Relaxed);
+        self.moment.store(since.moment, Ordering::Relaxed);
         // ORDERING: release pairs with the acquire in `read`.
         self.version.store(version.wrapping_add(2), Ordering::Release);
     }
@@ -96,11 +168,12 @@ impl Lineage {
     pub(super) fn read(&self) -> Option<Descent> {
         // ORDERING: acquire pairs with the release in `write`.
         let version = self.version.load(Ordering::Acquire);
-        // ORDERING: relaxed, all three; `is_still` makes sure.
-        let victim = self.victim.load(Ordering::Relaxed).checked_sub(1)?;
+        // ORDERING: relaxed, all four; `is_still` makes sure.
+        let worker = self.worker.load(Ordering::Relaxed);
+        let origin = Origin::from_words(worker, self.mark.load(Ordering::Relaxed))?;
         let position = self.position.load(Ordering::Relaxed);
-        let since = self.since.load(Ordering::Relaxed);
-        (version % 2 == 0).then_some(Descent { stolen: Stolen { victim, position }, since, version })
+        let moment = self.moment.load(Ordering::Relaxed);
+        (version % 2 == 0).then_some(Descent { origin, since: Point { position, moment }, version })
     }
 
     /// Whether the worker has been in the middle of that job from the moment at which this was read

@@ -60,6 +60,7 @@ mod worker;
 pub(crate) use bound::Place;
 pub(crate) use bound::{Bound, Bounded};
 pub(crate) use isolate::{Since, is_isolated, isolate, isolate_if};
+pub(crate) use lineage::Point;
 pub(crate) use place::IfNobody;
 pub use recruit::BusyThread;
 pub(crate) use recruit::Recruiter;

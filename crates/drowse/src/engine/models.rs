@@ -1,6 +1,6 @@
 //! What the models see of the engine. Not there in a normal build.
 
-use super::lineage::{self, Stolen};
+use super::lineage::{self, Mark, Origin};
 use super::places::{self, Asked, GivenUp};
 use drowse_sync::Arc;
 
@@ -24,7 +24,7 @@ impl Lineage {
 
     /// Worker: runs a job that was stolen there, from the beginning to the end.
     pub fn run_stolen(&self, (victim, position, since): Descent, job: impl FnOnce()) {
-        let before = self.0.begin(Stolen { victim, position }, since);
+        let before = self.0.begin(Origin::stolen(victim, position), since);
         job();
         self.0.go_back_to(before);
     }
@@ -36,15 +36,15 @@ impl Lineage {
 
     /// What it is, if the worker has been in the middle of that job ever since.
     pub fn if_still(&self, Seen(seen): Seen) -> Option<Descent> {
-        let Stolen { victim, position } = seen.stolen;
-        self.0.is_still(seen).then_some((victim, position, seen.since))
+        let Origin { worker, mark: Mark::Stolen(position) } = seen.origin else { return None };
+        self.0.is_still(seen).then_some((worker, position, seen.since.position))
     }
 }
 
 impl Seen {
     /// Where the descendants of the job begin, in the deque of its worker.
     pub fn since(&self) -> i64 {
-        self.0.since
+        self.0.since.position
     }
 }
 

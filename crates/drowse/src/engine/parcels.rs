@@ -1,20 +1,17 @@
 //! Jobs that are not in a deque, with where they come from.
 
 use super::isolate::Found;
-use super::lineage::Stolen;
+use super::lineage::Origin;
 use crate::job::JobRef;
 use drowse_sync::Mutex;
 use drowse_sync::atomic::{AtomicUsize, Ordering};
 use std::collections::VecDeque;
 
-/// Where a job comes from: the worker that made it, and how far its deque had got; `None` if that
-/// was none of the pool.
-pub(super) type Origin = Option<Stolen>;
-
 /// Jobs in the order in which they came, for somebody who may run some of them only. There are few.
+/// They have an origin unless they come from outside of the pool.
 #[derive(Debug)]
 pub(super) struct Parcels {
-    jobs: Mutex<VecDeque<(JobRef, Origin)>>,
+    jobs: Mutex<VecDeque<(JobRef, Option<Origin>)>>,
     count: AtomicUsize,
 }
 
@@ -23,7 +20,7 @@ impl Parcels {
         Self { jobs: Mutex::new(VecDeque::new()), count: AtomicUsize::new(0) }
     }
 
-    pub(super) fn push(&self, job: JobRef, origin: Origin) {
+    pub(super) fn push(&self, job: JobRef, origin: Option<Origin>) {
         self.jobs.lock().push_back((job, origin));
         // ORDERING: release pairs with the acquire in `are_there`. Belt and braces: the job is
         // behind the lock. The caller goes on to post, by a fence.
@@ -36,20 +33,20 @@ impl Parcels {
     }
 
     /// The first that the caller may run.
-    pub(super) fn take_if(&self, may_run: impl Fn(Origin) -> bool) -> Option<Found> {
+    pub(super) fn take_if(&self, may_run: impl Fn(Option<Origin>) -> bool) -> Option<Found> {
         if !self.are_there() {
             return None;
         }
         let mut jobs = self.jobs.lock();
         let place = jobs.iter().position(|(_, origin)| may_run(*origin))?;
-        let (job, stolen) = jobs.remove(place)?;
+        let (job, origin) = jobs.remove(place)?;
         // ORDERING: relaxed; it may be too high for a moment, never too low.
         self.count.fetch_sub(1, Ordering::Relaxed);
-        Some(Found { job, stolen })
+        Some(Found { job, origin })
     }
 
     /// Whether there is one that the caller may run.
-    pub(super) fn have(&self, may_run: impl Fn(Origin) -> bool) -> bool {
+    pub(super) fn have(&self, may_run: impl Fn(Option<Origin>) -> bool) -> bool {
         self.are_there() && self.jobs.lock().iter().any(|(_, origin)| may_run(*origin))
     }
 }

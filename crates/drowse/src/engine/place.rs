@@ -13,10 +13,10 @@
 //! runs without a place, and without an index, until it gets one after all.
 
 use super::isolate::Found;
-use super::lineage::Stolen;
 use super::places::{Asked, GivenUp, WAITING};
 use super::registry::Registry;
 use super::worker::WorkerThread;
+use crate::job::JobRef;
 use drowse_sleep::LatchWord;
 use drowse_sync::{Arc, hint, omittable};
 use std::time::Duration;
@@ -188,12 +188,9 @@ impl WorkerThread {
     /// What it has forked last is what it may be waiting for. Not in isolation, where whoever waits
     /// for a job that is gone takes it that all older ones are gone too, as by a thief.
     fn newest_job(&self) -> Option<Found> {
-        if self.is_isolated() {
-            return None;
-        }
-        let position = self.position() - 1;
-        let word = self.deque.pop()?;
-        Some(self.found_at(word, Stolen { victim: self.index(), position }))
+        let word = if self.is_isolated() { None } else { self.deque.pop() };
+        // SAFETY: what is in the deque was put there by `push`, and has left it now.
+        word.map(|word| Found::from(unsafe { JobRef::from_word(word) }))
     }
 
     /// Wants its place back.

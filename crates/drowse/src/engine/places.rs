@@ -1,7 +1,7 @@
 //! The places of a pool: who has each, and who waits for it. See [`place`](super::place).
 
 use drowse_sync::atomic::{AtomicUsize, Ordering};
-use drowse_sync::{Arc, Mutex, WaitWord, omittable};
+use drowse_sync::{Arc, Mutex, WaitWord, faulty, omittable};
 use std::collections::VecDeque;
 
 pub(super) const WAITING: u32 = 0;
@@ -15,6 +15,8 @@ pub(super) struct Places {
     wanted: AtomicUsize,
     /// How many nobody has.
     free: AtomicUsize,
+    /// How many have somebody who sleeps alone, and does nothing for others.
+    alone: AtomicUsize,
 }
 
 #[derive(Debug)]
@@ -74,8 +76,8 @@ impl Places {
     /// Each worker in its own.
     pub(super) fn new(count: usize) -> Self {
         let place = |index| Mutex::new(Place { holder: Some(index), waiters: VecDeque::new() });
-        let (wanted, free) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self { places: (0..count).map(place).collect(), wanted, free }
+        let [wanted, free, alone] = std::array::from_fn(|_| AtomicUsize::new(0));
+        Self { places: (0..count).map(place).collect(), wanted, free, alone }
     }
 
     /// Whether anybody waits for one.
@@ -126,6 +128,22 @@ impl Places {
     pub(super) fn is_free(&self, place: usize) -> bool {
         // ORDERING: relaxed; a look first. Whoever gives one up calls those who sleep, by a fence.
         self.free.load(Ordering::Relaxed) > 0 && self.places[place].lock().holder.is_none()
+    }
+
+    /// Somebody who has a place is going to sleep alone. Whether there are others who have one and
+    /// do not, and so see to what is left.
+    pub(super) fn begin_alone(&self) -> bool {
+        // ORDERING: acquire and release: the last one sees what the others have left. (Those who
+        // give a place up call all who sleep alone, by a fence.)
+        let alone = self.alone.fetch_add(1, Ordering::AcqRel) + 1;
+        // ORDERING: relaxed, see above.
+        faulty!("place/never-last", alone + self.free.load(Ordering::Relaxed) < self.places.len(), true)
+    }
+
+    /// It does no more.
+    pub(super) fn end_alone(&self) {
+        // ORDERING: relaxed; it is one of those who see to what is left.
+        self.alone.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Takes a place that nobody has, for this seat.
@@ -183,6 +201,7 @@ impl Places {
         // ORDERING: relaxed; nobody changes it any more.
         !self.are_wanted()
             && self.free.load(Ordering::Relaxed) == free
+            && self.alone.load(Ordering::Relaxed) == 0
             && self.places.iter().filter(is_free).count() == free
             && self.places.iter().all(|place| place.lock().waiters.is_empty())
     }

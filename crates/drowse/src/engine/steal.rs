@@ -1,7 +1,7 @@
 //! How a worker gets at the jobs of others.
 
 use super::isolate::Found;
-use super::lineage::Stolen;
+use super::lineage::Origin;
 use super::worker::WorkerThread;
 use crate::TraceEvent;
 use crate::deque::{Steal, Stealer};
@@ -122,7 +122,7 @@ impl WorkerThread {
             match self.stealer_of(victim).steal_since(ANY) {
                 Steal::Success((word, position)) => {
                     private.into_iter().for_each(|victim| self.ask(victim));
-                    return Attempt::Job(self.stolen(word, Stolen { victim, position }));
+                    return Attempt::Job(self.stolen(word, victim, position));
                 }
                 Steal::Private => private = Some(victim),
                 // Somebody else was quicker; look there again, but look elsewhere first.
@@ -147,7 +147,7 @@ impl WorkerThread {
         let victim = self.stole_from.get()?;
         let stealer = self.stealer_of(victim);
         match if stealer.is_public() { stealer.steal_since(ANY) } else { Steal::Empty } {
-            Steal::Success((word, position)) => Some(self.stolen(word, Stolen { victim, position })),
+            Steal::Success((word, position)) => Some(self.stolen(word, victim, position)),
             _ => None,
         }
     }
@@ -168,7 +168,7 @@ impl WorkerThread {
             let stealer = self.stealer_of(victim);
             let outcome = faulty!("engine/never-by-force", stealer.steal_by_force_since(ANY), Steal::Empty);
             if let Steal::Success((word, position)) = outcome {
-                return Some(self.stolen(word, Stolen { victim, position }));
+                return Some(self.stolen(word, victim, position));
             }
         }
         None
@@ -185,10 +185,10 @@ impl WorkerThread {
         &self.registry.threads[victim].stealer
     }
 
-    fn stolen(&self, word: NonNull<JobHeader>, stolen: Stolen) -> Found {
-        self.stole_from.set(Some(stolen.victim));
-        self.stole(stolen.victim);
-        self.found_at(word, stolen)
+    fn stolen(&self, word: NonNull<JobHeader>, victim: usize, position: i64) -> Found {
+        self.stole_from.set(Some(victim));
+        self.stole(victim);
+        self.found_at(word, Origin::stolen(victim, position))
     }
 
     /// It has stolen a job there, which it runs next.

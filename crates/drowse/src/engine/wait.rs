@@ -33,7 +33,7 @@ impl WorkerThread {
             self.waits.set(self.waits.get() + 1);
             let before = self.trail().begin_wait(what);
             if !is_main_loop && self.is_isolated() {
-                self.wait_isolated(latch, what, since);
+                self.wait_isolated(latch, since);
             } else if !is_main_loop && self.is_deep() {
                 self.wait_deep(latch, since);
             }

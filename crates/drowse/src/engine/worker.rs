@@ -1,5 +1,6 @@
 //! What one worker has for itself.
 
+use super::lineage::{Lineage, Point};
 use super::place::NOWHERE;
 use super::places::Ticket;
 use super::registry::Registry;
@@ -201,6 +202,29 @@ impl WorkerThread {
     /// How far its deque has got.
     pub(crate) fn position(&self) -> i64 {
         self.deque.position()
+    }
+
+    /// How far it has got, with what it has sent.
+    pub(crate) fn point(&self) -> Point {
+        Point { position: self.position(), moment: self.lineage().moment() }
+    }
+
+    /// The same; if it is isolated, nothing that comes after this is like it.
+    pub(crate) fn take_point(&self) -> Point {
+        let point = self.point();
+        if self.is_isolated() {
+            self.take_moment();
+        }
+        point
+    }
+
+    /// A moment for something that it sends.
+    pub(super) fn take_moment(&self) -> i64 {
+        self.lineage().take_moment()
+    }
+
+    pub(super) fn lineage(&self) -> &Lineage {
+        &self.registry.threads[self.index].lineage
     }
 
     pub(crate) fn deque_is_empty(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use super::worker::{LatchOwner, WorkerLatch};
 use super::{Latch, LockLatch};
-use crate::engine::{Registry, SharedCount, Since, WaitFor, WorkerThread};
+use crate::engine::{Point, Registry, SharedCount, Since, WaitFor, WorkerThread};
 use drowse_sync::atomic::{AtomicUsize, Ordering};
 use drowse_sync::{Arc, mutant};
 
@@ -26,13 +26,14 @@ impl CountLatch {
     /// A latch with `count` to go, waited for by `owner`, or by a thread that is not a worker. What
     /// is spawned from now on may be what it waits for.
     pub(crate) fn new(count: usize, owner: Option<&WorkerThread>) -> Self {
-        Self::since(owner.map_or(0, WorkerThread::position), count, owner)
+        let since = owner.map_or(Point { position: 0, moment: 0 }, WorkerThread::take_point);
+        Self::since(since, count, owner)
     }
 
-    /// The same, if what it waits for may have been spawned since that position.
-    pub(crate) fn since(position: i64, count: usize, owner: Option<&WorkerThread>) -> Self {
+    /// The same, if what it waits for may have been spawned since then.
+    pub(crate) fn since(since: Point, count: usize, owner: Option<&WorkerThread>) -> Self {
         let at_zero = match owner {
-            Some(owner) => AtZero::Worker(WorkerLatch::for_owner(AnyPool::new(owner, position))),
+            Some(owner) => AtZero::Worker(WorkerLatch::for_owner(AnyPool::new(owner, since))),
             None => AtZero::Outside(LockLatch::new()),
         };
         Self { left: AtomicUsize::new(count), at_zero }
@@ -51,7 +52,7 @@ impl CountLatch {
     pub(crate) fn wait(&self, owner: Option<&WorkerThread>, registry: &Registry, what: WaitFor) {
         match (&self.at_zero, owner) {
             (AtZero::Worker(latch), Some(owner)) => {
-                let since = Since::Position(latch.owner_is(|owner| owner.since));
+                let since = Since::Then(latch.owner_is(|owner| owner.since));
                 owner.wait_until(latch.word(), what, since);
             }
             (AtZero::Outside(latch), None) => {
@@ -62,8 +63,8 @@ impl CountLatch {
         }
     }
 
-    /// The worker of this pool that waits, if it is one, and since which position.
-    pub(crate) fn waiter_in(&self, registry: &Registry) -> Option<(usize, i64)> {
+    /// The worker of this pool that waits, if it is one, and since when.
+    pub(crate) fn waiter_in(&self, registry: &Registry) -> Option<(usize, Point)> {
         let AtZero::Worker(latch) = &self.at_zero else { return None };
         latch.owner_is(|owner| (owner.registry.id() == registry.id()).then_some((owner.index, owner.since)))
     }
@@ -135,12 +136,12 @@ impl SharedCount for CountLatch {
 struct AnyPool {
     registry: Arc<Registry>,
     index: usize,
-    /// The position of its deque since which it may hold what the owner waits for.
-    since: i64,
+    /// Since when what the owner waits for may have been made.
+    since: Point,
 }
 
 impl AnyPool {
-    fn new(owner: &WorkerThread, since: i64) -> Self {
+    fn new(owner: &WorkerThread, since: Point) -> Self {
         Self { registry: Arc::clone(owner.registry()), index: owner.index(), since }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::api::TrySpawnError;
 use crate::api::cancel::Cancellation;
-use crate::engine::{Bound, Bounded, Registry, SharedCount, WaitFor, WorkerThread, is_isolated};
+use crate::engine::{Bound, Bounded, Point, Registry, SharedCount, WaitFor, WorkerThread, is_isolated};
 use crate::job::{HeapJob, JobRef};
 use crate::latch::CountLatch;
 use crate::unwind::{self, Payload};
@@ -88,7 +88,7 @@ impl<'scope> ScopeBase<'scope> {
 
     /// The worker that waits for the scope in isolation, and since when, if the calling thread is
     /// none of its pool.
-    fn isolated_waiter(&self) -> Option<(usize, i64)> {
+    fn isolated_waiter(&self) -> Option<(usize, Point)> {
         let is_outside = || self.registry.with_worker(|worker| worker.is_none());
         if self.isolated && is_outside() { self.pending.waiter_in(&self.registry) } else { None }
     }
