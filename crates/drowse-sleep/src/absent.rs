@@ -131,7 +131,9 @@ impl Sleep {
     /// When this worker is bored, if ever, which sleeps in its main loop or in the middle of a job.
     pub(crate) fn bored_after(&self, idle: &Idle) -> Option<Duration> {
         let absence = self.absence.as_ref()?;
-        absence.idle_timeout.filter(|_| !idle.in_a_job && idle.worker >= absence.stay)
+        // Spares are where they are for as long as others block.
+        let may_leave = || !idle.in_a_job && (absence.stay..self.workers()).contains(&idle.worker);
+        absence.idle_timeout.filter(|_| may_leave())
     }
 
     /// Worker, which is parked, and bored: gets up, unless it was claimed.

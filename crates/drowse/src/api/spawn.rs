@@ -1,7 +1,7 @@
 //! Closures that run later, and for which nobody waits.
 
 use super::global::with_current_registry;
-use crate::engine::{Registry, WorkerThread};
+use crate::engine::{Registry, WorkerThread, is_isolated, isolate};
 use crate::job::{HeapJob, JobRef};
 
 /// Runs a closure later, in the current pool: that of the calling worker, else the global one.
@@ -124,8 +124,13 @@ pub(super) fn spawn_fifo_in(func: impl FnOnce() + Send + 'static, registry: &Reg
     });
 }
 
-/// A job that keeps the pool alive until it has run.
+/// A job that keeps the pool alive until it has run. In isolation if it is spawned there: somebody
+/// may wait for it who holds a lock.
 pub(super) fn spawned_job(func: impl FnOnce() + Send + 'static, registry: &Registry) -> JobRef {
+    if is_isolated() { job_of(|| isolate(func), registry) } else { job_of(func, registry) }
+}
+
+fn job_of(func: impl FnOnce() + Send + 'static, registry: &Registry) -> JobRef {
     registry.retain();
     let run = move || {
         WorkerThread::with_current(|worker| {

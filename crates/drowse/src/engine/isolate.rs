@@ -156,12 +156,7 @@ impl WorkerThread {
 
     /// Calls `f` in isolation.
     pub(crate) fn isolate<R>(&self, f: impl FnOnce() -> R) -> R {
-        if self.is_isolated() {
-            return f();
-        }
-        self.registry.isolated_regions.add(1);
-        let _end = Restore(|| self.registry.isolated_regions.subtract(1));
-        self.isolate_since_here(f)
+        if self.is_isolated() { f() } else { self.isolate_since_here(f) }
     }
 
     fn isolate_since_here<R>(&self, f: impl FnOnce() -> R) -> R {
@@ -169,6 +164,7 @@ impl WorkerThread {
         let position = self.position();
         let (isolated, floor) = (self.isolated.replace(true), self.floor.replace(position));
         if !isolated {
+            self.registry.isolated_regions.add(1);
             lineage.isolate_since(position);
         }
         let _restore = Restore(|| {
@@ -176,6 +172,7 @@ impl WorkerThread {
             self.floor.set(floor);
             if !isolated {
                 lineage.isolate_since(i64::MAX);
+                self.registry.isolated_regions.subtract(1);
             }
         });
         f()

@@ -317,3 +317,22 @@ fn after_many_loans_the_pool_is_as_before() {
         assert!(loans.threads_started <= 8);
     });
 }
+
+/// Workers of this pool leave soon when there is nothing to do. A spare that has nothing to do
+/// waits until it is needed.
+#[test]
+fn a_spare_is_not_bored() {
+    on_every_protocol(|protocol| {
+        let pool = builder(protocol, 1).idle_timeout(Duration::from_millis(1)).build().expect("a pool");
+        let (_send, nothing) = channel::<()>();
+        let pool = &pool;
+        pool.install(move || {
+            drowse::blocking(|| {
+                until("a spare sleeps", || pool.metrics().spares.iter().any(|spare| spare.sleep.sleeps > 0));
+                assert!(nothing.recv_timeout(Duration::from_millis(30)).is_err());
+            });
+        });
+        let sleeps: u64 = pool.metrics().spares.iter().map(|spare| spare.sleep.sleeps).sum();
+        assert!(sleeps < 10, "it slept {sleeps} times");
+    });
+}

@@ -5,7 +5,7 @@ use crate::programs::{builder, for_each, on_every_protocol, sum};
 use drowse::{SleepProtocol, ThreadPool, Waiting, Yield};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, OnceLock};
 use std::thread;
 
@@ -224,4 +224,47 @@ fn a_region_ends_with_a_panic_too() {
         });
         assert_eq!(last, Some(Yield::Executed));
     });
+}
+
+/// What is spawned in a region nobody need wait for there. It goes on in isolation when the region
+/// is over, and so does what is stolen from it.
+#[test]
+fn what_a_region_has_spawned_stays_isolated_when_that_is_over() {
+    on_every_protocol(|protocol| {
+        let pool = builder(protocol, 2).waiting(Waiting::Help).build().expect("a pool");
+        let ([begun, over, stolen, sent], [has_begun, is_over, is_stolen, is_sent]) = gates();
+        let (tell, told) = channel();
+        pool.install(move || {
+            drowse::isolate(|| {
+                drowse::spawn(move || {
+                    begun.send(()).unwrap();
+                    is_over.recv().unwrap();
+                    let stolen_half = move || {
+                        stolen.send(()).unwrap();
+                        is_sent.recv().unwrap();
+                        // There is a job for everybody, but not for us.
+                        tell.send(drowse::yield_now()).unwrap();
+                    };
+                    let (half_begun, half_has_begun) = channel();
+                    let wait = move || half_has_begun.recv().unwrap();
+                    drowse::join(wait, move || {
+                        half_begun.send(()).unwrap();
+                        stolen_half();
+                    });
+                });
+                has_begun.recv().unwrap();
+            });
+        });
+        over.send(()).unwrap();
+        is_stolen.recv().unwrap();
+        pool.spawn(|| ());
+        sent.send(()).unwrap();
+        assert_eq!(told.recv(), Ok(Some(Yield::Idle)));
+    });
+}
+
+fn gates() -> ([Sender<()>; 4], [Receiver<()>; 4]) {
+    let gates: [_; 4] = std::array::from_fn(|_| channel());
+    let (open, pass): (Vec<_>, Vec<_>) = gates.into_iter().unzip();
+    (open.try_into().unwrap(), pass.try_into().unwrap())
 }
