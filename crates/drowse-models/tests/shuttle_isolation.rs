@@ -148,6 +148,50 @@ fn whoever_waits_for_letters_runs_nothing_older(choose: Choose) {
     });
 }
 
+/// Nobody waits for these letters.
+fn letters_that_are_older_than_a_wait_stay_where_they_are(choose: Choose) {
+    random_schedules(600, move || {
+        with_pool(choose, 2, |pool| {
+            pool.install(|| {
+                drowse::spawn_broadcast(|_| nobody_waits_here());
+                WAITS.with(|waits| waits.borrow_mut().push((0, 0)));
+                drowse::join(take_long, take_long);
+                WAITS.with(|waits| waits.borrow_mut().pop());
+            });
+        });
+    });
+}
+
+/// A thief comes to the end of what it stole, which has spawned something, and then blocks.
+fn what_a_thief_has_spawned_is_found(choose: Choose) {
+    random_schedules(600, move || {
+        with_waiting(choose, 2, Waiting::Help, |pool| {
+            let gates: Arc<[Gate; 3]> = Arc::new(std::array::from_fn(|_| Gate::new()));
+            let [begun, stolen, all] = &*gates;
+            pool.spawn({
+                let gates = Arc::clone(&gates);
+                move || {
+                    let [begun, stolen, all] = &*gates;
+                    begun.pass();
+                    drowse::yield_now();
+                    stolen.open();
+                    all.pass();
+                }
+            });
+            pool.install(|| {
+                drowse::isolate(|| {
+                    drowse::scope(|s| {
+                        s.spawn(|s| s.spawn(|_| take_long()));
+                        begun.open();
+                        stolen.pass();
+                    });
+                });
+            });
+            all.open();
+        });
+    });
+}
+
 /// One worker waits for a half that another one runs, and may rob it of what that one pushes next,
 /// in another job: it gives that back, and then it blocks.
 fn give_back(choose: Choose, workers: usize, other_job: fn()) {
@@ -213,4 +257,6 @@ for_each_protocol!(
     a_broadcast_reaches_those_who_wait,
     whoever_waits_for_letters_runs_nothing_older,
     what_is_given_back_is_run,
+    letters_that_are_older_than_a_wait_stay_where_they_are,
+    what_a_thief_has_spawned_is_found,
 );

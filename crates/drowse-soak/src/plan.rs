@@ -193,6 +193,11 @@ impl PoolPlan {
         Self { start: None, idle_timeout: None, ..self }
     }
 
+    /// If it has one worker, nobody else works in it.
+    pub(crate) fn without_others(self) -> Self {
+        Self { spares: if self.width == 1 { Some(0) } else { self.spares }, ..self }
+    }
+
     /// Whether another thread may work in the place of one that blocks.
     pub(crate) fn lends(&self) -> bool {
         self.spares != Some(0)

@@ -91,13 +91,14 @@ fn scoped(turn: &mut Turn) {
 
 /// On a thread of its own, which the pool takes over for the rest of its life.
 fn of_current_thread(turn: &mut Turn) {
-    let (plan, world) = (plan(turn), turn.world);
+    // What is left in its own queue is nobody else's, if there is nobody else; and if a spare is in
+    // the middle of something, there may be more to come.
+    let (plan, world) = (plan(turn).without_others(), turn.world);
     let [a, b] = turn.these(Home::TakenOver);
     let tokens = (a.token(), b.token());
     let body = move || {
         let pool = plan.builder(world).use_current_thread().build().map_err(|error| error.to_string())?;
         let got = drowse::join(|| a.run(), || b.run());
-        // What is left in its own queue is nobody else's, if there is nobody else.
         while drowse::yield_now() == Some(drowse::Yield::Executed) {}
         drop(pool);
         Ok::<_, String>(got)

@@ -183,7 +183,12 @@ impl WorkerThread {
         match found.origin {
             Some(origin) if look!("isolate/not-inherited", self.registry.is_isolated(origin)) => {
                 let before = self.lineage().begin(origin, self.position());
-                self.isolate_since_here(|| self.run_job_found(found.job));
+                self.isolate_since_here(|| {
+                    self.run_job_found(found.job);
+                    // What it has spawned and not waited for, somebody else may wait for, who would
+                    // not know where to look when we have come to another job.
+                    omittable!("isolate/leaves-descendants", self.run_own_of_region());
+                });
                 self.lineage().go_back_to(before);
             }
             _ => {
@@ -241,6 +246,15 @@ impl WorkerThread {
             return Some(unsafe { JobRef::from_word(word) });
         }
         self.take_letter_if(|origin| self.comes_from(origin, since))
+    }
+
+    /// Runs the jobs of its own that the region it is in has made, until there are none.
+    fn run_own_of_region(&self) {
+        while let Some(word) = self.deque.pop_since(self.floor.get()) {
+            // SAFETY: what is in the deque was put there by `push`, and has left it now.
+            self.run_own(unsafe { JobRef::from_word(word) });
+        }
+        self.settle();
     }
 
     /// Runs one job of its own that the region it is in has made. False if there was none.

@@ -263,6 +263,34 @@ fn what_a_region_has_spawned_stays_isolated_when_that_is_over() {
     });
 }
 
+/// A thief has run a job of the scope, which has spawned another one, and then blocks: whoever waits
+/// for the scope would not find that one in its queue.
+#[test]
+fn what_a_thief_has_spawned_is_run() {
+    on_every_protocol(|protocol| {
+        let pool = builder(protocol, 2).waiting(Waiting::Help).build().expect("a pool");
+        let ([begin, stolen, all, _], [may_begin, is_stolen, is_all, _]) = gates();
+        pool.spawn(move || {
+            may_begin.recv().unwrap();
+            while drowse::yield_now() != Some(Yield::Executed) {}
+            stolen.send(()).unwrap();
+            is_all.recv().unwrap();
+        });
+        let (runs, is_stolen) = (AtomicUsize::new(0), Mutex::new(is_stolen));
+        pool.install(|| {
+            drowse::isolate(|| {
+                drowse::scope(|s| {
+                    s.spawn(|s| s.spawn(|_| _ = runs.fetch_add(1, Ordering::Relaxed)));
+                    begin.send(()).unwrap();
+                    is_stolen.lock().unwrap().recv().unwrap();
+                });
+            });
+        });
+        all.send(()).unwrap();
+        assert_eq!(runs.into_inner(), 1);
+    });
+}
+
 fn gates() -> ([Sender<()>; 4], [Receiver<()>; 4]) {
     let gates: [_; 4] = std::array::from_fn(|_| channel());
     let (open, pass): (Vec<_>, Vec<_>) = gates.into_iter().unzip();
