@@ -263,8 +263,8 @@ fn what_a_region_has_spawned_stays_isolated_when_that_is_over() {
     });
 }
 
-/// A thief has run a job of the scope, which has spawned another one, and then blocks: whoever waits
-/// for the scope would not find that one in its queue.
+/// A thief has run a job of the scope, which has spawned another one, and then blocks: whoever
+/// waits for the scope would not find that one in its queue.
 #[test]
 fn what_a_thief_has_spawned_is_run() {
     on_every_protocol(|protocol| {
