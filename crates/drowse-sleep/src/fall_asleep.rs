@@ -2,7 +2,7 @@
 
 use crate::policy::ROUNDS_UNTIL_SLEEPY;
 use crate::word::Event;
-use crate::{Announcement, Baton, LastLook, LatchWord, Restart, Sleep};
+use crate::{ATTENTION, Announcement, Baton, LastLook, LatchWord, Restart, Sleep};
 use drowse_sync::{faulty, full_fence, heavy_fence, hint, look, omittable};
 use std::time::Duration;
 
@@ -114,6 +114,10 @@ impl Sleep {
             let (word, baton) = self.protocol.stop_looking(word);
             (word, (word, baton))
         });
+        if word & ATTENTION != 0 {
+            // WAKE: we may post from now on, and those who sleep need not have known of us.
+            omittable!("sleep/active-unalerted", self.alert_poster(idle.worker));
+        }
         if baton == Baton::Pass {
             omittable!("sleep/no-baton", self.pass_the_baton(word, &work_visible));
         }
@@ -325,7 +329,11 @@ impl Sleep {
     /// The other half of the fences that posts execute between publishing their jobs and reading
     /// the word. A post from outside has executed a full fence, and a full one of ours will do. A
     /// worker has executed a light one, which takes a heavy one.
+    ///
+    /// Workers do not read the word with each post, but with the next one after they were alerted.
     fn fence_against_posts(&self, name: &'static str, workers_may_post: bool) {
+        // WAKE: from now on workers that post look for us.
+        omittable!("sleep/no-alert", self.alert_posters());
         if workers_may_post {
             faulty!("sleep/heavy-is-full", heavy_fence(name), full_fence(name));
         } else {

@@ -255,6 +255,17 @@ pub struct Posted {
     pub room: usize,
 }
 
+/// Workers that post only when they were alerted.
+///
+/// A worker that was alerted [posts](crate::Sleep::post) what it publishes from then on. When it
+/// finds that [nobody sleeps](crate::Sleep::has_sleepers), it need no longer, but then it looks once
+/// more: it takes back the alert, executes a full fence, and asks again.
+pub trait Posters: fmt::Debug + Send + Sync {
+    /// This worker must post. Called by any thread; whoever must not be missed executes a fence
+    /// after that.
+    fn alert(&self, worker: usize);
+}
+
 /// The queue that jobs were posted to.
 ///
 /// A closure that tells whether it was empty will do where that is all there is to it.

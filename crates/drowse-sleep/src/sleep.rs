@@ -7,7 +7,7 @@ use crate::placement::{Placement, Steering};
 use crate::room::Room;
 use crate::slots::Slots;
 use crate::word::Word;
-use crate::{Lookout, MAX_WORKERS, Mark, Observer, Policy, Protocol, Rules, SleepProtocol};
+use crate::{Lookout, MAX_WORKERS, Mark, Observer, Policy, Posters, Protocol, Rules, SleepProtocol};
 use drowse_sync::atomic::AtomicUsize;
 use drowse_sync::{Arc, CachePadded, Counter, Process, Stopwatch, faulty};
 use std::time::Duration;
@@ -51,6 +51,7 @@ pub struct Sleep {
     /// When the work began for which wakes are owed, in nanoseconds by the clock.
     pub(crate) owed_since: Counter,
     observer: Option<Arc<dyn Observer>>,
+    posters: Option<Arc<dyn Posters>>,
     pub(crate) absence: Option<Absence>,
     /// Whose threads the workers are.
     process: Process,
@@ -95,6 +96,7 @@ impl Sleep {
             guests_when_closed: Counter::new(),
             owed_since: Counter::new(),
             observer: None,
+            posters: None,
             absence: None,
             process: Process::this(),
             clock: Stopwatch::start(),
@@ -156,6 +158,29 @@ impl Sleep {
     pub fn with_guests(mut self) -> Self {
         self.slots.let_guests_in();
         self
+    }
+
+    /// The same, with workers that do not [post](Self::post) each time that they publish something,
+    /// but only if they have been alerted since they last found that [nobody
+    /// sleeps](Self::has_sleepers).
+    #[must_use]
+    pub fn with_posters(mut self, posters: Arc<dyn Posters>) -> Self {
+        self.posters = Some(posters);
+        self
+    }
+
+    /// Somebody sleeps, or is about to.
+    pub(crate) fn alert_posters(&self) {
+        if let Some(posters) = &self.posters {
+            (0..self.seats_in_use()).for_each(|worker| posters.alert(worker));
+        }
+    }
+
+    /// The same, for one of them.
+    pub(crate) fn alert_poster(&self, worker: usize) {
+        if let Some(posters) = &self.posters {
+            posters.alert(worker);
+        }
     }
 
     /// The name of the protocol.

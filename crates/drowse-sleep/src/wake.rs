@@ -45,6 +45,11 @@ impl Sleep {
         }
     }
 
+    /// Whether a post would have anything to do.
+    pub fn has_sleepers(&self) -> bool {
+        self.word.wants_attention()
+    }
+
     #[cold]
     #[inline(never)]
     fn post_cold(&self, jobs: usize, by_worker: bool, queue: &dyn PostedTo) {

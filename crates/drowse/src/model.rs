@@ -11,7 +11,7 @@ pub mod deque {
 
     /// A new, empty deque whose owner has not pushed yet.
     pub fn cold<T>(capacity: usize) -> (Owner<T>, Stealer<T>) {
-        crate::deque::new(capacity, LightFences::prepare())
+        crate::deque::new(0, capacity, LightFences::prepare())
     }
 
     /// An empty deque whose owner has pushed before, and takes the fast path if the system lets it.

@@ -78,11 +78,78 @@ where
     RA: Send,
     RB: Send,
 {
-    // SAFETY: the borrow ends with this call.
-    match unsafe { WorkerThread::current() } {
-        Some(worker) => join_on(worker, oper_a, oper_b),
-        None => join_from_outside(oper_a, oper_b),
+    join_or(oper_a, |migrated| oper_b(FnContext::new(migrated)), join_from_outside)
+}
+
+/// The hot path: push, run A, take B back, run it. Everything else is out of line. `outside` is what
+/// a thread does that is not a worker.
+#[inline(always)]
+fn join_or<A, B, RA, RB>(oper_a: A, func_b: B, outside: fn(A, B) -> (RA, RB)) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA,
+    B: FnOnce(bool) -> RB + Send,
+    RB: Send,
+{
+    let Some(end) = WorkerThread::current_end() else { return outside(oper_a, func_b) };
+    // SAFETY: only workers of the pool take jobs from its deques. From nobody's, nobody does.
+    let job_b = StackJob::new(func_b, unsafe { SpinLatch::new(end) });
+    // SAFETY: we do not leave this frame before the job was taken back or its latch is set,
+    // whatever A does: its panic is halted. B and RB are `Send`.
+    let job_ref = unsafe { job_b.as_job_ref() };
+    // SAFETY: it is the end of this thread's own deque, or nobody's.
+    let must_slow_down = unsafe { end.push(job_ref.into_word()) };
+    if must_slow_down && !pushed_slow() {
+        // SAFETY: it is in nobody's deque.
+        return outside(oper_a, unsafe { job_b.take_func() });
     }
+    let result_a = match unwind::halt_unwinding(|| oper_a(FnContext::new(false))) {
+        Ok(result_a) => result_a,
+        Err(payload) => end_with_panic(&job_b, payload),
+    };
+    // From the frame, where it is anyway: so no register is saved for it.
+    let end = job_b.latch.end();
+    // SAFETY: as above; and this thread is a worker, or we would not be here.
+    let is_back = unsafe {
+        let (position, is_covered) = end.newest();
+        if is_covered {
+            take_back_covered(job_ref)
+        } else {
+            end.take_back(position) || take_back_slow(position)
+        }
+    };
+    let result_b = if is_back {
+        // SAFETY: we have it back, so nobody else has, or will.
+        unsafe { job_b.run_inline(false) }
+    } else {
+        wait_for_b(&job_b, job_ref)
+    };
+    (result_a, result_b)
+}
+
+/// Calls `f` with the worker that this thread is.
+fn on_this_worker<R>(f: impl FnOnce(&WorkerThread) -> R) -> R {
+    unwind::or_abort(|| WorkerThread::with_current(|worker| f(worker.expect("a join is on a worker"))))
+}
+
+/// The rest of a push. False if this thread is not a worker.
+#[cold]
+#[inline(never)]
+fn pushed_slow() -> bool {
+    unwind::or_abort(|| {
+        WorkerThread::with_current(|worker| worker.inspect(|worker| worker.pushed_slow()).is_some())
+    })
+}
+
+#[cold]
+#[inline(never)]
+fn take_back_covered(job: JobRef) -> bool {
+    on_this_worker(|worker| worker.take_back(job))
+}
+
+#[cold]
+#[inline(never)]
+fn take_back_slow(position: i64) -> bool {
+    on_this_worker(|worker| worker.take_back_slow(position))
 }
 
 #[cold]
@@ -90,66 +157,47 @@ where
 fn join_from_outside<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
 where
     A: FnOnce(FnContext) -> RA + Send,
-    B: FnOnce(FnContext) -> RB + Send,
+    B: FnOnce(bool) -> RB + Send,
     RA: Send,
     RB: Send,
 {
-    in_worker(|worker, migrated| {
+    in_worker(|_, migrated| {
         // They have moved once already, whoever runs them in the end.
-        let oper_a = |_| oper_a(FnContext::new(migrated));
-        let oper_b = |context: FnContext| oper_b(FnContext::new(migrated || context.migrated()));
-        join_on(worker, oper_a, oper_b)
+        let oper_a = |_: FnContext| oper_a(FnContext::new(migrated));
+        let func_b = |again| oper_b(migrated || again);
+        join_or(oper_a, func_b, |_, _| unreachable!("this thread is a worker"))
     })
-}
-
-/// The hot path: push, run A, take B back, run it. Everything else is out of line.
-#[inline(always)]
-fn join_on<A, B, RA, RB>(worker: &WorkerThread, oper_a: A, oper_b: B) -> (RA, RB)
-where
-    A: FnOnce(FnContext) -> RA,
-    B: FnOnce(FnContext) -> RB + Send,
-    RB: Send,
-{
-    let job_b = StackJob::new(|migrated| oper_b(FnContext::new(migrated)), SpinLatch::new(worker));
-    // SAFETY: we do not leave this frame before the job was taken back or its latch is set,
-    // whatever A does: its panic is halted. B and RB are `Send`.
-    let job_ref = unsafe { job_b.as_job_ref() };
-    // SAFETY: a new reference, in no queue.
-    unwind::or_abort(|| unsafe { worker.push(job_ref) });
-    let result_a = match unwind::halt_unwinding(|| oper_a(FnContext::new(false))) {
-        Ok(result_a) => result_a,
-        Err(payload) => end_with_panic(worker, &job_b, payload),
-    };
-    let result_b = if worker.take_back(job_ref) {
-        // SAFETY: we have it back, so nobody else has, or will.
-        unsafe { job_b.run_inline(false) }
-    } else {
-        wait_for_b(worker, &job_b, job_ref)
-    };
-    (result_a, result_b)
 }
 
 /// B was stolen, or is covered by jobs that A spawned. Runs what is in the deque, possibly B; then
 /// helps until B is done.
 #[cold]
 #[inline(never)]
-fn wait_for_b<F, R>(worker: &WorkerThread, job_b: &StackJob<SpinLatch<'_>, F, R>, job_ref: JobRef) -> R
+fn wait_for_b<F, R>(job_b: &StackJob<SpinLatch, F, R>, job_ref: JobRef) -> R
 where
     F: FnOnce(bool) -> R,
 {
-    while !job_b.latch.probe() {
-        match worker.take_job_above() {
-            Some(job) if job == job_ref => {
-                worker.settle();
-                // SAFETY: B, taken out of the only queue it was in.
-                return unsafe { job_b.run_inline(false) };
+    let is_back = on_this_worker(|worker| {
+        worker.taking_others(|| {
+            while !job_b.latch.probe() {
+                match worker.take_job_above() {
+                    Some(job) if job == job_ref => {
+                        worker.settle();
+                        return true;
+                    }
+                    // SAFETY: taken from a queue just now.
+                    Some(job) => unsafe { worker.execute(job) },
+                    None => worker.wait_until(job_b.latch.word(), WaitFor::Join, Since::Job(job_ref)),
+                }
             }
-            // SAFETY: taken from a queue just now.
-            Some(job) => unsafe { worker.execute(job) },
-            None => worker.wait_until(job_b.latch.word(), WaitFor::Join, Since::Job(job_ref)),
-        }
+            worker.settle();
+            false
+        })
+    });
+    if is_back {
+        // SAFETY: B, taken out of the only queue it was in.
+        return unsafe { job_b.run_inline(false) };
     }
-    worker.settle();
     // SAFETY: the latch is set, and this is the only place on this path that takes the result.
     unsafe { job_b.take_result() }.unwrap_or_else(|payload| unwind::resume_unwinding(payload))
 }
@@ -157,13 +205,13 @@ where
 /// A panicked. B still runs; then the panic goes on.
 #[cold]
 #[inline(never)]
-fn end_with_panic<F, R>(worker: &WorkerThread, job_b: &StackJob<SpinLatch<'_>, F, R>, payload: Payload) -> !
+fn end_with_panic<F, R>(job_b: &StackJob<SpinLatch, F, R>, payload: Payload) -> !
 where
     F: FnOnce(bool) -> R,
 {
     // SAFETY: the same reference as before, for its address.
     let job_ref = unsafe { job_b.as_job_ref() };
-    worker.wait_until(job_b.latch.word(), WaitFor::Join, Since::Job(job_ref));
+    on_this_worker(|worker| worker.wait_until(job_b.latch.word(), WaitFor::Join, Since::Job(job_ref)));
     // SAFETY: the latch is set, and this is the only place on this path that takes the result.
     unwind::drop_quietly(unsafe { job_b.take_result() });
     unwind::resume_unwinding(payload)

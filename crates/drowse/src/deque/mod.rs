@@ -27,10 +27,11 @@
 //!
 //! Other properties:
 //!
-//! - **One compare per push.** Below the `limit` there is room, and nobody has asked for anything.
-//!   The owner looks at the thieves' end only when it reaches it.
-//! - **One branch to take back.** [`Owner::take_back`] asks the one question a `join` has: is what
-//!   I pushed still the newest, and still mine?
+//! - **One compare per push**, after it: below the `limit` there is room for the next one, nobody
+//!   has asked for anything, and nobody sleeps. The owner looks at the thieves' end only when it
+//!   reaches it, and at the sleepers not at all: whoever goes to sleep lowers the limit.
+//! - **Two to take back**, by position, without a look at the slots: has anything happened to the
+//!   deque but joins ([`cover`](bottom)), and is the item still private?
 //! - **No heavy fence?** Where the system has none, or none yet, the owner takes the slow path
 //!   every time, with a full fence: `limit` and `split` send it there, so that the fast path need
 //!   not ask. On the slow path it notices when that changes.
@@ -63,6 +64,7 @@
 //! What makes an item's contents visible to a thief is the release of every store to `bottom` and
 //! to `split`, and the acquire of the loads.
 
+mod bottom;
 mod buffer;
 mod owner;
 mod pages;
@@ -70,50 +72,54 @@ mod price;
 mod split;
 mod stealer;
 
+use bottom::Private;
 use buffer::Buffer;
 use drowse_sync::atomic::{AtomicI64, AtomicPtr, Ordering};
-use drowse_sync::{Arc, CachePadded, LightFences, Mutex, Prepared};
+use drowse_sync::{Arc, CachePadded, LightFences, Mutex, Prepared, light_fence, mutant};
 use split::{AtomicSplit, Split};
 use std::ptr::NonNull;
 
+pub use bottom::Bottom;
+#[cfg(not(any(drowse_loom, drowse_shuttle)))]
+pub use bottom::Nobody;
 pub use owner::{Owner, Pushed};
 pub use stealer::{Steal, Stealer};
 
-/// A new, empty deque. `capacity`, a power of two, is where it starts; it grows as needed.
+/// A new, empty deque, with a number. `capacity`, a power of two, is where it starts; it grows as
+/// needed.
 ///
 /// Its owner uses light fences as soon as [there are some](LightFences). They must be prepared
 /// before the threads are started that use the deque: a process with several threads gets them
 /// late.
-pub fn new<T>(capacity: usize, _: Prepared) -> (Owner<T>, Stealer<T>) {
-    with_fences(capacity, LightFences::get)
+pub fn new<T>(number: usize, capacity: usize, _: Prepared) -> (Owner<T>, Stealer<T>) {
+    with_fences(number, capacity, LightFences::get)
 }
 
 /// Like `new`, with an owner that gets its light fences from `get`, at its first push or later.
-fn with_fences<T>(capacity: usize, get: fn() -> Option<LightFences>) -> (Owner<T>, Stealer<T>) {
-    let shared = Arc::new(Shared::new(capacity));
+fn with_fences<T>(
+    number: usize,
+    capacity: usize,
+    get: fn() -> Option<LightFences>,
+) -> (Owner<T>, Stealer<T>) {
+    let shared = Arc::new(Shared::new(number, capacity));
     (Owner::new(Arc::clone(&shared), get), Stealer::new(shared))
 }
 
-/// What owner and thieves share.
+/// What owner and thieves share. What the owner's fast path needs comes first.
 #[derive(Debug)]
+#[repr(C)]
 struct Shared<T> {
     /// What the owner's fast path reads and writes.
-    private: CachePadded<Private>,
+    private: CachePadded<Private<T>>,
     /// What thieves write.
     public: CachePadded<Public<T>>,
 }
 
-#[derive(Debug)]
-struct Private {
-    /// One past the newest item. Written by the owner alone.
-    bottom: AtomicI64,
-    /// While `bottom` is below this a push can take the fast path: there is room, and nobody has
-    /// asked for anything. A thief that asks sets it to `ASKED`.
-    limit: AtomicI64,
-}
-
-/// A limit that no `bottom` is below.
+/// A limit that no `bottom` is below: a thief has asked for items, or the owner has no light fences.
 const ASKED: i64 = i64::MIN;
+
+/// Another one: somebody sleeps, or is about to.
+const ALERTED: i64 = i64::MIN + 1;
 
 #[derive(Debug)]
 struct Public<T> {
@@ -131,14 +137,14 @@ struct Public<T> {
 // SAFETY: the pointer owns its buffer, which is made of atomics; the items are plain words to the
 // deque, and sending them is a matter between those who push and those who take.
 unsafe impl<T> Send for Shared<T> {}
-// SAFETY: everything is atomic. For the items see `Send`.
+// SAFETY: everything is atomic, but for cells that are the owner's. For the items see `Send`.
 unsafe impl<T> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
-    fn new(capacity: usize) -> Self {
+    fn new(number: usize, capacity: usize) -> Self {
         let first = Buffer::leak(capacity, None);
         Self {
-            private: CachePadded::new(Private { bottom: AtomicI64::new(0), limit: AtomicI64::new(ASKED) }),
+            private: CachePadded::new(Private::new(number)),
             public: CachePadded::new(Public {
                 top: AtomicI64::new(0),
                 split: AtomicSplit::new(Split::START),
@@ -146,6 +152,20 @@ impl<T> Shared<T> {
                 publisher: Mutex::new(()),
             }),
         }
+    }
+
+    /// Withdraws the newest item, at `bottom`, from the thieves' sight. Whether it is the owner's
+    /// for sure.
+    #[inline(always)]
+    fn lower_bottom(&self, bottom: i64) -> bool {
+        // ORDERING: release, though nothing is pushed: a thief may never see the values that the
+        // items below were pushed with, since this one replaces them.
+        self.private.set_bottom(bottom, mutant::weaken("deque/pop-relaxed", Ordering::Release));
+        // ORDERING: pairs with the heavy fence in `Stealer::publish`: handshake 1 of the module's
+        // notes.
+        light_fence("deque/pop-unfenced");
+        // ORDERING: relaxed; the fence above orders it.
+        self.public.split.load(Ordering::Relaxed).is_private(bottom)
     }
 
     /// Whether there seems to be nothing to take. Exact for what happened before.

@@ -10,9 +10,9 @@ mod tests;
 use super::pages::Pages;
 use super::price::Price;
 use super::split::Split;
-use super::{ASKED, Buffer, Shared};
+use super::{ALERTED, ASKED, Bottom, Buffer, Shared};
 use drowse_sync::atomic::{AtomicPtr, Ordering};
-use drowse_sync::{Arc, LightFences, faulty, full_fence, light_fence, look, mutant};
+use drowse_sync::{Arc, LightFences, faulty, full_fence, look, mutant, omittable};
 use std::cell::{Cell, RefCell};
 use std::ptr::{self, NonNull};
 
@@ -22,17 +22,16 @@ pub struct Owner<T> {
     shared: Arc<Shared<T>>,
     /// The current buffer, so that the owner need not load its address.
     buffer: Cell<NonNull<Buffer<T>>>,
-    /// Its slots, and their number less one.
-    slots: Cell<NonNull<AtomicPtr<T>>>,
-    mask: Cell<usize>,
+    /// How far pushes can take the fast path if nobody has asked for anything.
+    room: Cell<i64>,
     /// What lets it take the fast path; `None` while it must take the slow one.
     fences: RefCell<Option<LightFences>>,
     /// Where it gets them.
     get_fences: fn() -> Option<LightFences>,
     /// What it pays for them.
     price: Price,
-    /// Called after each push that left the fast path.
-    after_slow_push: fn(),
+    /// Called after each push that left the fast path. Whether the next one must do so too.
+    after_slow_push: fn(&Self) -> bool,
     /// What it can give back of its buffers' memory.
     pages: Pages,
 }
@@ -71,12 +70,11 @@ impl<T> Owner<T> {
         let owner = Self {
             shared,
             buffer: Cell::new(buffer),
-            slots: Cell::new(NonNull::dangling()),
-            mask: Cell::new(0),
+            room: Cell::new(0),
             fences: RefCell::new(None),
             get_fences,
             price: Price::default(),
-            after_slow_push: || (),
+            after_slow_push: |_| false,
             pages: Pages::default(),
         };
         owner.use_buffer(buffer);
@@ -85,43 +83,61 @@ impl<T> Owner<T> {
     }
 
     /// The same, that calls `hook` after each push that left the fast path: because a thief has
-    /// [asked](super::Stealer::ask), say. The item is in its place then.
+    /// [asked](super::Stealer::ask), say, or somebody was [alerted](super::Stealer::alert). The
+    /// item is in its place then, and a fence was executed since. The next push does so too if the
+    /// hook says so.
     #[must_use]
-    pub fn with_hook(self, hook: fn()) -> Self {
+    pub fn with_hook(self, hook: fn(&Self) -> bool) -> Self {
         Self { after_slow_push: hook, ..self }
     }
 
-    /// Adds the newest item.
-    #[inline(always)]
+    /// As one that has pushed just now, and executed a fence.
+    pub fn pushed(&self) -> &Pushed<T> {
+        Pushed::by(self)
+    }
+
+    /// The end that it pushes to.
+    pub fn end(&self) -> Bottom<T> {
+        Bottom::of(&self.shared)
+    }
+
+    /// Adds the newest item, which may stay for as long as it likes.
+    #[inline]
     pub fn push(&self, item: NonNull<T>) -> &Pushed<T> {
-        let bottom = self.bottom();
-        // ORDERING: relaxed; it makes no difference whether a thief's request is seen now or at the
-        // next push.
-        if bottom >= self.shared.private.limit.load(Ordering::Relaxed) {
-            self.push_slow(bottom, item);
-        } else {
-            self.push_at(bottom, item);
+        // SAFETY: we are the owner.
+        let (position, must_slow_down) = unsafe { self.shared.private.push(item) };
+        omittable!("deque/push-covers-nothing", self.shared.private.cover(position + 1));
+        if must_slow_down {
+            self.pushed_slow();
         }
         Pushed::by(self)
     }
 
+    /// The rest of a push that left the fast path.
     #[cold]
     #[inline(never)]
-    fn push_slow(&self, bottom: i64, item: NonNull<T>) {
+    pub fn pushed_slow(&self) {
+        let (bottom, limit) = (self.bottom(), &self.shared.private.limit);
+        // ORDERING: relaxed; it makes no difference whether a thief's request is seen now or at the
+        // next push. That somebody sleeps is seen after the fence of the push.
+        let before = limit.load(Ordering::Relaxed);
+        if before == ALERTED && bottom < self.room.get() && (self.after_slow_push)(self) {
+            return; // As it was.
+        }
         self.make_room(bottom);
-        self.push_at(bottom, item);
-        if self.is_light() {
+        if before == ASKED && self.is_light() {
             // A thief may have asked for it. (Without light fences it helps itself, at little
             // cost.)
             self.share();
         }
         self.change_fences();
-        if !self.is_light() {
-            // ORDERING: in the place of the light fence that pairs with a sleeper's heavy one:
-            // `Pushed` promises that no more is needed.
-            full_fence("deque/push-unfenced");
+        // ORDERING: in the place of the light fence that pairs with a sleeper's heavy one, for an
+        // owner that has none. And for one that has raised its limit just now: either a sleeper
+        // lowers it after that, or we see now that somebody sleeps.
+        full_fence("deque/push-unfenced");
+        if (self.after_slow_push)(self) {
+            self.shared.private.alert();
         }
-        (self.after_slow_push)();
     }
 
     /// Publishes half of the private items, if nothing is public. Cheaper than when a thief must do
@@ -146,22 +162,15 @@ impl<T> Owner<T> {
         self.shared.private.limit.store(ASKED, Ordering::Relaxed);
     }
 
-    #[inline(always)]
-    fn push_at(&self, bottom: i64, item: NonNull<T>) {
-        // ORDERING: relaxed; published by the release of `bottom`.
-        self.slot(bottom).store(item.as_ptr(), Ordering::Relaxed);
-        // ORDERING: release pairs with the acquire in `Stealer::publish`; see `set_bottom`.
-        self.set_bottom(bottom + 1, mutant::weaken("deque/push-relaxed", Ordering::Release));
-    }
-
-    /// Takes the newest item.
+    /// Takes the newest item. Whoever has pushed it, and is going to take it back, will know.
     pub fn pop(&self) -> Option<NonNull<T>> {
         // ORDERING: relaxed; `top` never falls, so what looks empty to the owner is.
         if self.bottom() <= self.shared.public.top.load(Ordering::Relaxed) {
             return None;
         }
         let bottom = self.bottom() - 1;
-        if self.lower_bottom(bottom) || self.pop_slow(bottom) {
+        omittable!("deque/pop-covers-nothing", self.cover(bottom + 1));
+        if self.shared.lower_bottom(bottom) || self.pop_slow(bottom) {
             // ORDERING: relaxed; the owner wrote the slot itself.
             NonNull::new(self.slot(bottom).load(Ordering::Relaxed))
         } else {
@@ -169,8 +178,12 @@ impl<T> Owner<T> {
         }
     }
 
+    /// Something has happened below this position that was no join: see [`bottom`](super::bottom).
+    pub fn cover(&self, position: i64) {
+        self.shared.private.cover(position);
+    }
+
     /// Takes `item` back if it is still here and still the newest; otherwise changes nothing.
-    #[inline(always)]
     #[must_use]
     pub fn take_back(&self, item: NonNull<T>) -> bool {
         let bottom = self.bottom() - 1;
@@ -184,7 +197,12 @@ impl<T> Owner<T> {
             ptr::eq(newest, item.as_ptr()),
             faults::hide_then_look(self, bottom, item)
         );
-        is_newest && (self.lower_bottom(bottom) || self.pop_slow(bottom))
+        let is_back = is_newest && (self.shared.lower_bottom(bottom) || self.pop_slow(bottom));
+        if is_back {
+            // All that was above it is gone.
+            self.shared.private.cover.set(self.shared.private.cover.get().min(bottom));
+        }
+        is_back
     }
 
     /// How many items there are. Thieves may have taken some of them by now.
@@ -199,24 +217,13 @@ impl<T> Owner<T> {
         self.len() == 0
     }
 
-    #[inline(always)]
     fn bottom(&self) -> i64 {
-        // ORDERING: relaxed; only the owner writes it.
-        self.shared.private.bottom.load(Ordering::Relaxed)
+        self.shared.private.bottom()
     }
 
-    #[inline(always)]
-    fn set_bottom(&self, bottom: i64, release: Ordering) {
-        // ORDERING: release, every time: a thief that acquires this value must see the items below
-        // it.
-        self.shared.private.bottom.store(bottom, release);
-    }
-
-    #[inline(always)]
     fn slot(&self, index: i64) -> &AtomicPtr<T> {
-        // SAFETY: `use_buffer` keeps `slots` and `mask` those of the current buffer, which `shared`
-        // keeps alive; masked, the index is below the number of slots.
-        unsafe { self.slots.get().add(index as usize & self.mask.get()).as_ref() }
+        // SAFETY: we are the owner, and hold `shared`, which keeps the buffer alive.
+        unsafe { self.shared.private.slot(index) }
     }
 
     fn buffer(&self) -> &Buffer<T> {
@@ -226,29 +233,16 @@ impl<T> Owner<T> {
 
     fn use_buffer(&self, buffer: NonNull<Buffer<T>>) {
         self.buffer.set(buffer);
-        self.slots.set(NonNull::from(self.buffer().slots()).cast());
-        self.mask.set(self.buffer().capacity() - 1);
-    }
-
-    /// Withdraws the newest item, at `bottom`, from the thieves' sight. Whether it is the owner's
-    /// for sure.
-    #[inline(always)]
-    fn lower_bottom(&self, bottom: i64) -> bool {
-        // ORDERING: release, though nothing is pushed: a thief may never see the values that the
-        // items below were pushed with, since this one replaces them.
-        self.set_bottom(bottom, mutant::weaken("deque/pop-relaxed", Ordering::Release));
-        // ORDERING: pairs with the heavy fence in `Stealer::publish`: handshake 1 of the module's
-        // notes.
-        light_fence("deque/pop-unfenced");
-        // ORDERING: relaxed; the fence above orders it.
-        self.shared.public.split.load(Ordering::Relaxed).is_private(bottom)
+        self.shared.private.slots.set(self.buffer().slots().as_ptr());
+        self.shared.private.mask.set(self.buffer().capacity() - 1);
     }
 
     /// The slow end of a pop: the item may be public, or gone. True if it is ours. If not, undoes
     /// the pop.
     #[cold]
     #[inline(never)]
-    fn pop_slow(&self, bottom: i64) -> bool {
+    #[must_use]
+    pub fn pop_slow(&self, bottom: i64) -> bool {
         let public = &*self.shared.public;
         if !self.is_light() {
             // ORDERING: in the place of the light fence, against one who publishes without a heavy
@@ -291,7 +285,7 @@ impl<T> Owner<T> {
         // it.
         public.split.update(|split| split.at(bottom + 1));
         // ORDERING: release, as every store to `bottom`, though no item is left below.
-        self.set_bottom(bottom + 1, Ordering::Release);
+        self.shared.private.set_bottom(bottom + 1, Ordering::Release);
         won
     }
 
@@ -320,6 +314,7 @@ impl<T> Owner<T> {
     fn set_limit(&self, top: i64) {
         let capacity = self.buffer().capacity() as i64;
         let limit = if self.is_light() { (top + capacity).min(self.pages.limit()) } else { ASKED };
+        self.room.set(limit);
         // ORDERING: relaxed; if this overwrites a thief's request, the thief asks again, or
         // publishes by force.
         self.shared.private.limit.store(limit, Ordering::Relaxed);

@@ -11,6 +11,12 @@ pub struct Stealer<T> {
     shared: Arc<Shared<T>>,
 }
 
+impl<T> Clone for Stealer<T> {
+    fn clone(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared) }
+    }
+}
+
 /// What a thief got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Steal<P> {
@@ -128,6 +134,11 @@ impl<T> Stealer<T> {
             Steal::Empty => faulty!("deque/steal-gives-up", Steal::Retry, Steal::Empty),
             outcome => outcome,
         }
+    }
+
+    /// Tells the owner, with its next push, that somebody sleeps, or is about to.
+    pub fn alert(&self) {
+        self.shared.private.alert();
     }
 
     /// Asks the owner to publish some items with its next push, or what it pushes then.

@@ -42,7 +42,7 @@ fn both_ways(test: impl Fn(Owner<AtomicU32>, Stealer<AtomicU32>)) {
 /// With light fences and without, in a deque that starts at this capacity.
 pub(super) fn both_ways_from(capacity: usize, test: impl Fn(Owner<AtomicU32>, Stealer<AtomicU32>)) {
     for get in [LightFences::at_any_cost, || None] {
-        let (owner, stealer) = with_fences(capacity, get);
+        let (owner, stealer) = with_fences(0, capacity, get);
         owner.warm_up();
         test(owner, stealer);
     }
@@ -92,7 +92,7 @@ fn takes_back_the_newest_and_nothing_else() {
 /// and nothing is private.
 fn with_private_items() -> Option<(Owner<AtomicU32>, Stealer<AtomicU32>)> {
     LightFences::at_any_cost()?;
-    let (owner, stealer) = with_fences(16, LightFences::at_any_cost);
+    let (owner, stealer) = with_fences(0, 16, LightFences::at_any_cost);
     owner.warm_up();
     Some((owner, stealer))
 }

@@ -70,4 +70,4 @@ pub(crate) use start::{Refused, StartPlan, ThreadBuilderParts, run_worker};
 pub(crate) use stock::SharedCount;
 pub(crate) use stock::Stock;
 pub use trail::WaitFor;
-pub(crate) use worker::WorkerThread;
+pub(crate) use worker::{End, WorkerThread};

@@ -112,10 +112,12 @@ impl WorkerThread {
 
     /// Runs the jobs of our own until there are none.
     pub(super) fn run_local_jobs(&self) {
-        while let Some(job) = self.take_local_job() {
-            // SAFETY: taken from a queue just now.
-            unsafe { self.execute(job) };
-        }
+        self.taking_others(|| {
+            while let Some(job) = self.take_local_job() {
+                // SAFETY: taken from a queue just now.
+                unsafe { self.execute(job) };
+            }
+        });
         self.settle();
     }
 }

@@ -10,7 +10,7 @@ use crate::deque::{self, Owner, Stealer};
 use crate::job::{JobHeader, Slabs};
 use crate::trace::Recorder;
 use crate::unwind;
-use drowse_sleep::{Host, Policy, Sleep, SleepProtocol, Starter, Steering};
+use drowse_sleep::{Host, Policy, Posters, Sleep, SleepProtocol, Starter, Steering};
 use drowse_sync::atomic::Ordering;
 use drowse_sync::{Arc, LightFences, Prepared};
 use std::io;
@@ -87,7 +87,8 @@ impl StartPlan<'_> {
             .with_spares(self.max_spare_threads)
             .with_steering(self.steering);
         let (mut owners, stealers): (Vec<_>, Vec<_>) =
-            (0..sleep.seats()).map(|_| new_deque(prepared)).unzip();
+            (0..sleep.seats()).map(|index| new_deque(index, prepared)).unzip();
+        sleep = sleep.with_posters(Arc::new(Limits(stealers.clone())));
         let spares = owners.split_off(self.num_threads);
         if cfg!(drowse_shuttle) {
             // So that there is a crowd to be seen.
@@ -146,8 +147,18 @@ impl StartPlan<'_> {
     }
 }
 
-fn new_deque(prepared: Prepared) -> (Owner<JobHeader>, Stealer<JobHeader>) {
-    let (owner, stealer) = deque::new(DEQUE_CAPACITY, prepared);
+/// What tells workers, with their next push, that somebody sleeps.
+#[derive(Debug)]
+struct Limits(Vec<Stealer<JobHeader>>);
+
+impl Posters for Limits {
+    fn alert(&self, worker: usize) {
+        self.0[worker].alert();
+    }
+}
+
+fn new_deque(index: usize, prepared: Prepared) -> (Owner<JobHeader>, Stealer<JobHeader>) {
+    let (owner, stealer) = deque::new(index, DEQUE_CAPACITY, prepared);
     (owner.with_hook(after_slow_push), stealer)
 }
 

@@ -22,8 +22,10 @@
 use super::isolate::Found;
 use super::registry::Registry;
 use super::worker::WorkerThread;
+use crate::deque::Owner;
+use crate::job::JobHeader;
 use crate::latch::LockLatch;
-use drowse_sync::Counter;
+use drowse_sync::{Counter, omittable};
 use std::time::Duration;
 
 /// How long a thread waits for its job to begin before it insists; and until it does so again.
@@ -85,10 +87,11 @@ impl Registry {
     }
 }
 
-/// What a worker does after a push that left the fast path.
-pub(super) fn after_slow_push() {
+/// What a worker does after a push that left the fast path. Whether the next one must do so too:
+/// somebody sleeps.
+pub(super) fn after_slow_push(deque: &Owner<JobHeader>) -> bool {
     WorkerThread::with_current(|worker| {
-        let Some(worker) = worker else { return };
+        let Some(worker) = worker else { return false };
         let registry = worker.registry();
         if registry.sleep.sleeping_alone() > 0 {
             worker.call_those_who_wait();
@@ -96,7 +99,13 @@ pub(super) fn after_slow_push() {
         if registry.overdue.get() > 0 {
             worker.give_a_turn();
         }
-    });
+        if !worker.posts_later.get() {
+            // WAKE: a worker that fell asleep before our push is seen now, and woken if nobody else
+            // searches.
+            omittable!("engine/push-no-post", registry.sleep.post(1, deque.pushed()));
+        }
+        registry.sleep.has_sleepers()
+    })
 }
 
 impl WorkerThread {
@@ -131,6 +140,8 @@ impl WorkerThread {
             self.turns.set(turns);
         }
         // WAKE: our caller posts it, as if it had been pushed just now.
+        self.posts_later.set(true);
         self.without_turns(|| self.deque.push(pushed));
+        self.posts_later.set(false);
     }
 }

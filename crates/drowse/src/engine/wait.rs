@@ -32,14 +32,16 @@ impl WorkerThread {
             let is_main_loop = what == WaitFor::Home;
             self.waits.set(self.waits.get() + 1);
             let before = self.trail().begin_wait(what);
-            if !is_main_loop && self.is_isolated() {
-                self.wait_isolated(latch, since);
-            } else if !is_main_loop && self.is_deep() {
-                self.wait_deep(latch, since);
-            }
-            while !latch.probe() {
-                self.go_on(latch, is_main_loop);
-            }
+            self.taking_others(|| {
+                if !is_main_loop && self.is_isolated() {
+                    self.wait_isolated(latch, since);
+                } else if !is_main_loop && self.is_deep() {
+                    self.wait_deep(latch, since);
+                }
+                while !latch.probe() {
+                    self.go_on(latch, is_main_loop);
+                }
+            });
             self.waits.set(self.waits.get() - 1);
             self.trail().end_wait(before);
             self.settle();
@@ -136,8 +138,10 @@ impl WorkerThread {
         if self.is_in_region() {
             return self.run_one_of_region();
         }
-        let local = self.take_local_job_fairly().map(Found::from);
-        self.run_if_some(local.or_else(|| self.find_work(|| false, true)))
+        self.taking_others(|| {
+            let local = self.take_local_job_fairly().map(Found::from);
+            self.run_if_some(local.or_else(|| self.find_work(|| false, true)))
+        })
     }
 
     /// Runs one job of our own. False if there was none.
@@ -145,7 +149,7 @@ impl WorkerThread {
         if self.is_in_region() {
             return self.run_one_of_region();
         }
-        self.run_if_some(self.take_local_job().map(Found::from))
+        self.taking_others(|| self.run_if_some(self.take_local_job().map(Found::from)))
     }
 
     /// Whether it is isolated because somebody wants that for what it runs now. Where all of a pool

@@ -8,10 +8,14 @@ use super::rng::Rng;
 use super::start::ThreadBuilderParts;
 use super::steal::Unanswered;
 use super::stock::Stocks;
-use crate::deque::{Owner, Pushed};
+#[cfg(not(any(drowse_loom, drowse_shuttle)))]
+use crate::deque::Nobody;
+use crate::deque::{Bottom, Owner, Pushed};
 use crate::job::{JobFifo, JobHeader, JobRef, Slabs};
 use crate::metrics::WorkMeter;
 use drowse_sleep::{LatchWord, PostedTo};
+#[cfg(not(any(drowse_loom, drowse_shuttle)))]
+use drowse_sync::atomic::AtomicPtr;
 use drowse_sync::{Arc, heavy_fences_executed, omittable, random_seed};
 use std::cell::Cell;
 use std::fmt;
@@ -20,6 +24,21 @@ use std::ptr;
 drowse_sync::thread_local! {
     /// The worker that this thread is; null on a thread that is not a worker.
     static CURRENT: Cell<*const WorkerThread> = const { Cell::new(ptr::null()) };
+}
+
+/// The end of a worker's deque that it pushes to.
+pub(crate) type End = Bottom<JobHeader>;
+
+#[cfg(not(any(drowse_loom, drowse_shuttle)))]
+static NOBODY: Nobody<JobHeader> = Nobody::new(&NOWHERE_TO_PUSH);
+
+#[cfg(not(any(drowse_loom, drowse_shuttle)))]
+static NOWHERE_TO_PUSH: AtomicPtr<JobHeader> = AtomicPtr::new(ptr::null_mut());
+
+#[cfg(not(any(drowse_loom, drowse_shuttle)))]
+drowse_sync::thread_local! {
+    /// The end of that worker's deque; that of nobody's on a thread that is not a worker.
+    static END: Cell<End> = const { Cell::new(End::of_nobody(&NOBODY)) };
 }
 
 drowse_sync::thread_local! {
@@ -49,6 +68,8 @@ pub(crate) struct WorkerThread {
     pub(super) letter_was_first: Cell<bool>,
     /// Jobs from outside that it is in the middle of because somebody insisted.
     pub(super) turns: Cell<u32>,
+    /// Whether what it pushes now is posted later.
+    pub(super) posts_later: Cell<bool>,
     /// Its requests that other workers have not answered.
     pub(super) unanswered: Unanswered,
     /// Whether what it runs now is isolated; and since which position of its deque, if that is not
@@ -88,6 +109,7 @@ impl WorkerThread {
             stole_from: Cell::new(None),
             letter_was_first: Cell::new(false),
             turns: Cell::new(0),
+            posts_later: Cell::new(false),
             unanswered: Unanswered::default(),
             heavy_fences_before: Cell::new(heavy_fences_executed().wrapping_sub(counted)),
             waits: Cell::new(0),
@@ -118,6 +140,30 @@ impl WorkerThread {
         unsafe { CURRENT.with(Cell::get).as_ref() }
     }
 
+    /// The end of this thread's deque, or `None` in a model, where that of nobody cannot be had.
+    #[inline(always)]
+    pub(crate) fn current_end() -> Option<End> {
+        #[cfg(not(any(drowse_loom, drowse_shuttle)))]
+        return Some(END.with(Cell::get));
+        #[cfg(any(drowse_loom, drowse_shuttle))]
+        Self::with_current(|worker| worker.map(Self::end_of_deque))
+    }
+
+    /// The end of its deque.
+    pub(crate) fn end_of_deque(&self) -> End {
+        self.deque.end()
+    }
+
+    /// Makes this thread the worker `this`, or none. Returns what it was.
+    fn set_current(this: *const Self) -> *const Self {
+        #[cfg(not(any(drowse_loom, drowse_shuttle)))]
+        END.with(|end| {
+            // SAFETY: whoever calls this was promised that it is alive, if there is one.
+            end.set(unsafe { this.as_ref() }.map_or(End::of_nobody(&NOBODY), Self::end_of_deque));
+        });
+        CURRENT.with(|current| current.replace(this))
+    }
+
     /// Whether this thread is this worker.
     pub(crate) fn is_current(&self) -> bool {
         CURRENT.with(|current| ptr::eq(current.get(), self))
@@ -129,11 +175,9 @@ impl WorkerThread {
     ///
     /// `this` must be alive, and must not be moved or dropped until then.
     pub(super) unsafe fn make_current(this: *const Self) -> IsCurrent {
-        CURRENT.with(|current| {
-            let is_free = current.get().is_null() && !Self::in_handler();
-            assert!(is_free, "a thread is a worker of one pool at a time");
-            current.set(this);
-        });
+        let is_free = CURRENT.with(Cell::get).is_null() && !Self::in_handler();
+        assert!(is_free, "a thread is a worker of one pool at a time");
+        Self::set_current(this);
         IsCurrent::of(this)
     }
 
@@ -143,13 +187,13 @@ impl WorkerThread {
     ///
     /// `this` must be null, or alive and in its place until it is replaced again.
     pub(super) unsafe fn replace_current(this: *const Self) -> *const Self {
-        CURRENT.with(|current| current.replace(this))
+        Self::set_current(this)
     }
 
     /// Calls `f`, a handler of the user's, as if this thread were not a worker.
     pub(super) fn as_non_worker(f: impl FnOnce()) {
         let _restore = RestoreWorker {
-            worker: CURRENT.with(|current| current.replace(ptr::null())),
+            worker: Self::set_current(ptr::null()),
             in_handler: IN_HANDLER.with(|in_handler| in_handler.replace(true)),
         };
         f();
@@ -236,12 +280,11 @@ impl WorkerThread {
     /// # Safety
     ///
     /// The reference must not be in any other queue.
-    #[inline(always)]
+    #[inline]
     pub(crate) unsafe fn push(&self, job: JobRef) {
-        let pushed = self.deque.push(job.into_word());
-        // WAKE: a worker that we do not see on its way to sleep sees the job; one that we see is
-        // kept awake, or woken if nobody else searches.
-        omittable!("engine/push-no-post", self.registry.sleep.post(1, pushed));
+        // WAKE: a worker that we do not see on its way to sleep sees the job; one that we see has
+        // lowered our limit, and `after_slow_push` posts.
+        self.deque.push(job.into_word());
     }
 
     /// Offers jobs to everyone, as [`push`](Self::push) would one by one, but with one post.
@@ -251,9 +294,12 @@ impl WorkerThread {
     /// As for [`push`](Self::push), for each of them.
     pub(crate) unsafe fn push_all(&self, jobs: impl ExactSizeIterator<Item = JobRef>) {
         let count = jobs.len();
+        self.posts_later.set(true);
         // The last push speaks for all: one without light fences ended with a full fence, which
         // covers those before it, and one with them leaves the rest to the post's fence.
-        let Some(last) = jobs.map(|job| self.deque.push(job.into_word())).last() else { return };
+        let last = jobs.map(|job| self.deque.push(job.into_word())).last();
+        self.posts_later.set(false);
+        let Some(last) = last else { return };
         // WAKE: as for `push`: a worker that we do not see on its way to sleep sees the jobs, and
         // for those that nobody who searches will take, as many are woken.
         omittable!("engine/push-all-no-post", self.registry.sleep.post(count, &PushedAll { last, count }));
@@ -292,11 +338,33 @@ impl WorkerThread {
         &self.slabs
     }
 
+    /// The rest of a push to the end of its deque that left the fast path.
+    #[cold]
+    pub(crate) fn pushed_slow(&self) {
+        self.deque.pushed_slow();
+    }
+
     /// Takes back a job that was pushed, if it is still the newest in the deque.
-    #[inline(always)]
+    #[cold]
     #[must_use]
     pub(crate) fn take_back(&self, job: JobRef) -> bool {
         self.deque.take_back(job.into_word())
+    }
+
+    /// The rest of taking a job back that was pushed at this position, and is not private.
+    #[cold]
+    #[must_use]
+    pub(crate) fn take_back_slow(&self, position: i64) -> bool {
+        self.deque.pop_slow(position)
+    }
+
+    /// Calls `f`, which runs jobs of the deque that it has not pushed. Those who have, further down
+    /// on the stack, will know.
+    pub(crate) fn taking_others<R>(&self, f: impl FnOnce() -> R) -> R {
+        let before = self.position();
+        let result = f();
+        omittable!("engine/uncovers-others", self.deque.cover(before));
+        result
     }
 
     /// Runs a job that was taken from a queue.
@@ -328,7 +396,7 @@ struct RestoreWorker {
 
 impl Drop for RestoreWorker {
     fn drop(&mut self) {
-        CURRENT.with(|current| current.set(self.worker));
+        WorkerThread::set_current(self.worker);
         IN_HANDLER.with(|in_handler| in_handler.set(self.in_handler));
     }
 }
@@ -378,11 +446,9 @@ impl IsCurrent {
 
 impl Drop for IsCurrent {
     fn drop(&mut self) {
-        CURRENT.with(|current| {
-            if ptr::eq(current.get(), self.0) {
-                current.set(ptr::null());
-            }
-        });
+        if CURRENT.with(|current| ptr::eq(current.get(), self.0)) {
+            WorkerThread::set_current(ptr::null());
+        }
     }
 }
 
@@ -395,7 +461,7 @@ mod tests {
 
     #[test]
     fn a_queue_was_empty_if_it_holds_no_more_than_was_posted() {
-        let (owner, _stealer) = deque::new::<u8>(4, LightFences::prepare());
+        let (owner, _stealer) = deque::new::<u8>(0, 4, LightFences::prepare());
         let push = || owner.push(NonNull::dangling());
         assert!(push().was_empty());
         assert!(!push().was_empty(), "one more than was posted");

@@ -64,6 +64,16 @@ where
         func(migrated)
     }
 
+    /// The closure, for somebody else to call.
+    ///
+    /// # Safety
+    ///
+    /// As for [`run_inline`](Self::run_inline).
+    pub(crate) unsafe fn take_func(&self) -> F {
+        // SAFETY: the caller's promise, as in `run_inline`.
+        unsafe { self.func.with_mut(|func| ManuallyDrop::take(&mut *func)) }
+    }
+
     /// What the job returned, or its panic.
     ///
     /// # Safety

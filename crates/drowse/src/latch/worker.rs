@@ -1,7 +1,7 @@
 //! The latch of a job that one worker waits for.
 
 use super::Latch;
-use crate::engine::{Registry, WorkerThread};
+use crate::engine::{End, Registry, WorkerThread};
 use drowse_sleep::{LatchWord, Reason};
 use drowse_sync::{Arc, Lifetime, faulty, omittable};
 use std::ops::Deref;
@@ -16,7 +16,7 @@ pub(crate) struct WorkerLatch<O: LatchOwner> {
 }
 
 /// Set by a worker of the owner's own pool.
-pub(crate) type SpinLatch<'a> = WorkerLatch<SamePool<'a>>;
+pub(crate) type SpinLatch = WorkerLatch<SamePool>;
 
 /// Set by a worker of another pool.
 pub(crate) type CrossLatch<'a> = WorkerLatch<OtherPool<'a>>;
@@ -111,35 +111,49 @@ impl<O: LatchOwner> Drop for WorkerLatch<O> {
     }
 }
 
-/// A worker of the pool that runs the job.
+/// A worker of the pool that runs the job, by the end of its deque.
 #[derive(Debug)]
-pub(crate) struct SamePool<'a>(&'a WorkerThread);
+pub(crate) struct SamePool(End);
 
-impl<'a> SpinLatch<'a> {
+impl SpinLatch {
+    /// # Safety
+    ///
+    /// Only workers of the pool that the deque belongs to may set it, or nobody.
     #[inline(always)]
-    pub(crate) fn new(owner: &'a WorkerThread) -> Self {
+    pub(crate) unsafe fn new(owner: End) -> Self {
         Self::for_owner(SamePool(owner))
     }
 }
 
-impl LatchOwner for SamePool<'_> {
+impl SpinLatch {
+    /// What it was made with.
+    #[inline(always)]
+    pub(crate) fn end(&self) -> End {
+        self.owner.0
+    }
+}
+
+impl LatchOwner for SamePool {
     type Pool = SettersPool;
 
     const FETCH_LATE: &'static str = "latch/spin-fetch-late";
     const NO_WAKE: &'static str = "engine/spin-latch-no-wake";
 
-    #[inline(always)]
     fn index(&self) -> usize {
-        self.0.index()
+        // SAFETY: a deque is there as long as its pool, which the setter keeps alive; or its owner,
+        // who asks itself.
+        unsafe { self.0.number() }
     }
 
-    #[inline(always)]
     unsafe fn pool(&self) -> SettersPool {
-        SettersPool(NonNull::from(&**self.0.registry()))
+        WorkerThread::with_current(|worker| {
+            let worker = worker.expect("jobs are run by workers");
+            SettersPool(NonNull::from(&**worker.registry()))
+        })
     }
 
     fn is_this_thread(&self) -> bool {
-        self.0.is_current()
+        WorkerThread::current_end().is_some_and(|end| end.is(self.0))
     }
 }
 

@@ -11,9 +11,9 @@ pub(super) fn hide_then_look<T>(owner: &Owner<T>, bottom: i64, item: NonNull<T>)
     // ORDERING: relaxed; the owner wrote the slot itself.
     let is_newest = ptr::eq(owner.slot(bottom).load(Ordering::Relaxed), item.as_ptr());
     if !is_newest {
-        owner.lower_bottom(bottom);
+        owner.shared.lower_bottom(bottom);
         // ORDERING: release, as every store to `bottom`, so that hiding is the only fault.
-        owner.set_bottom(bottom + 1, Ordering::Release);
+        owner.shared.private.set_bottom(bottom + 1, Ordering::Release);
     }
     is_newest
 }

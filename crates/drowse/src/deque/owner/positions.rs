@@ -25,7 +25,7 @@ impl<T> Owner<T> {
     /// has been stolen since.
     pub fn position_of(&self, item: NonNull<T>) -> Option<i64> {
         let bottom = self.bottom();
-        let nearest = bottom.saturating_sub(NEAR.min(self.mask.get() as i64 + 1)).max(0);
+        let nearest = bottom.saturating_sub(NEAR.min(self.shared.private.mask.get() as i64 + 1)).max(0);
         // ORDERING: relaxed; the owner wrote the slots itself, and thieves change none.
         let is_here = |index: &i64| ptr::eq(self.slot(*index).load(Ordering::Relaxed), item.as_ptr());
         // ORDERING: relaxed; if it seems lower than it is, so much more is looked at.

@@ -1,0 +1,226 @@
+//! The owner's end without the owner: all that the fast path of a `join` needs, in one cache line.
+//!
+//! # Cover
+//!
+//! A `join` pushes an item, runs its first half, and takes the item back by its position. Whatever
+//! joins inside of the first half, takes back what it has pushed. So if nothing else happens, the
+//! item is where it was, and the newest. What else may happen is that an item is pushed and stays,
+//! or that one is popped which somebody further down on the stack has pushed. Both raise the
+//! *cover*: above it, nothing has happened but joins. A join whose position is below looks at the
+//! item itself, and brings the cover down to where it is.
+//!
+//! Whoever pops items that it has not pushed, and runs them, raises the cover once more at the end,
+//! to where it began: joins inside of them have lowered it, and those further down must know.
+
+use super::{ALERTED, ASKED, Shared};
+#[cfg(not(any(drowse_loom, drowse_shuttle)))]
+use drowse_sync::CachePadded;
+use drowse_sync::atomic::{AtomicI64, AtomicPtr, Ordering};
+use drowse_sync::{light_fence, mutant};
+use std::cell::Cell;
+use std::fmt;
+use std::ptr::{self, NonNull};
+
+/// What the owner's fast path reads and writes.
+#[derive(Debug)]
+pub(super) struct Private<T> {
+    /// One past the newest item. Written by the owner alone.
+    pub(super) bottom: AtomicI64,
+    /// While `bottom` is below this a push can take the fast path: there is room for one more, and
+    /// nobody has asked for anything. A thief that asks sets it to `ASKED`.
+    pub(super) limit: AtomicI64,
+    /// The slots of the current buffer, and their number less one. The owner's.
+    pub(super) slots: Cell<*const AtomicPtr<T>>,
+    pub(super) mask: Cell<usize>,
+    /// One past the highest position at which something has happened that was no join. The owner's.
+    pub(super) cover: Cell<i64>,
+    number: usize,
+}
+
+impl<T> Private<T> {
+    pub(super) fn new(number: usize) -> Self {
+        Self {
+            bottom: AtomicI64::new(0),
+            limit: AtomicI64::new(ASKED),
+            slots: Cell::new(ptr::null()),
+            mask: Cell::new(0),
+            cover: Cell::new(0),
+            number,
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn bottom(&self) -> i64 {
+        // ORDERING: relaxed; only the owner writes it.
+        self.bottom.load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    pub(super) fn set_bottom(&self, bottom: i64, release: Ordering) {
+        // ORDERING: release, every time: a thief that acquires this value must see the items below
+        // it.
+        self.bottom.store(bottom, release);
+    }
+
+    /// # Safety
+    ///
+    /// For the owner, which keeps the current buffer alive.
+    #[inline(always)]
+    pub(super) unsafe fn slot(&self, index: i64) -> &AtomicPtr<T> {
+        // SAFETY: `use_buffer` keeps `slots` and `mask` those of the current buffer; masked, the
+        // index is below the number of slots.
+        unsafe { &*self.slots.get().add(index as usize & self.mask.get()) }
+    }
+
+    /// Pushes an item, for which there is always room. Its position, and whether the owner must
+    /// leave the fast path now.
+    ///
+    /// # Safety
+    ///
+    /// For the owner, as [`slot`](Self::slot).
+    #[inline(always)]
+    pub(super) unsafe fn push(&self, item: NonNull<T>) -> (i64, bool) {
+        let position = self.bottom();
+        // ORDERING: relaxed; published by the release of `bottom`.
+        // SAFETY: the caller's promise.
+        unsafe { self.slot(position) }.store(item.as_ptr(), Ordering::Relaxed);
+        // ORDERING: release pairs with the acquire in `Stealer::publish`; see `set_bottom`.
+        self.set_bottom(position + 1, mutant::weaken("deque/push-relaxed", Ordering::Release));
+        // ORDERING: pairs with the heavy fence of a worker that falls asleep, or passes the baton:
+        // it sees the item, or we see the limit that it has lowered.
+        light_fence("deque/push-light-unfenced");
+        // ORDERING: relaxed; the fence above orders it.
+        (position, position + 1 >= self.limit.load(Ordering::Relaxed))
+    }
+
+    /// Something happens below this position that is no join.
+    pub(super) fn cover(&self, position: i64) {
+        self.cover.set(self.cover.get().max(position));
+    }
+
+    /// Makes the owner leave the fast path with its next push, unless it will do so anyway.
+    pub(super) fn alert(&self) {
+        // ORDERING: relaxed, both; fences of whoever alerts order them. Look first: the owner
+        // writes to that line all the time.
+        if self.limit.load(Ordering::Relaxed) > ALERTED {
+            self.limit.store(ALERTED, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What threads have that own no deque: a [`Bottom`] all the same.
+#[cfg(not(any(drowse_loom, drowse_shuttle)))]
+#[derive(Debug)]
+#[repr(C)]
+pub struct Nobody<T>(CachePadded<Private<T>>);
+
+#[cfg(not(any(drowse_loom, drowse_shuttle)))]
+impl<T> Nobody<T> {
+    /// With a slot for all that is pushed there. Nobody looks at it.
+    pub const fn new(slot: &'static AtomicPtr<T>) -> Self {
+        Self(CachePadded::new(Private {
+            bottom: AtomicI64::new(0),
+            limit: AtomicI64::new(ASKED),
+            slots: Cell::new(slot),
+            mask: Cell::new(0),
+            cover: Cell::new(0),
+            number: usize::MAX,
+        }))
+    }
+}
+
+// SAFETY: nobody changes the cells, and the rest is atomic.
+#[cfg(not(any(drowse_loom, drowse_shuttle)))]
+unsafe impl<T> Sync for Nobody<T> {}
+
+/// The owner's end, to push to and to take back from, for those who know that it is theirs.
+pub struct Bottom<T>(*const Shared<T>);
+
+impl<T> Bottom<T> {
+    pub(super) fn of(shared: &Shared<T>) -> Self {
+        Self(shared)
+    }
+
+    /// The end of nobody's deque, whose every push leaves the fast path. That, and the number, is
+    /// all that there is to it.
+    #[cfg(not(any(drowse_loom, drowse_shuttle)))]
+    pub const fn of_nobody(nobody: &'static Nobody<T>) -> Self {
+        Self(ptr::from_ref(nobody).cast())
+    }
+
+    /// Whether both are of the same deque.
+    pub fn is(self, other: Self) -> bool {
+        ptr::eq(self.0, other.0)
+    }
+
+    #[inline(always)]
+    unsafe fn private<'a>(self) -> &'a Private<T> {
+        // SAFETY: the caller's promise; it comes first, also in `Nobody`.
+        unsafe { &(*self.0).private }
+    }
+
+    /// The number that the deque was made with.
+    ///
+    /// # Safety
+    ///
+    /// The deque must be there.
+    pub unsafe fn number(self) -> usize {
+        // SAFETY: the caller's promise.
+        unsafe { self.private() }.number
+    }
+
+    /// Adds the newest item, which will be [taken back](Self::newest). Whether
+    /// [`Owner::pushed_slow`](super::Owner::pushed_slow) must be called.
+    ///
+    /// # Safety
+    ///
+    /// The deque must be there, and the calling thread be its owner.
+    #[inline(always)]
+    pub unsafe fn push(self, item: NonNull<T>) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { self.private().push(item) }.1
+    }
+
+    /// The position of the newest item, and whether it is covered. If not, it is what the caller
+    /// has pushed last and not taken back. If it is, [`Owner::take_back`](super::Owner::take_back)
+    /// tells.
+    ///
+    /// # Safety
+    ///
+    /// As for [`push`](Self::push), and it must not be that of nobody.
+    #[inline(always)]
+    pub unsafe fn newest(self) -> (i64, bool) {
+        // SAFETY: the caller's promise.
+        let private = unsafe { self.private() };
+        let position = private.bottom() - 1;
+        (position, private.cover.get() > position)
+    }
+
+    /// Takes back the newest item, which is not covered, if it is private. If not,
+    /// [`Owner::pop_slow`](super::Owner::pop_slow) must be called.
+    ///
+    /// # Safety
+    ///
+    /// As for [`newest`](Self::newest).
+    #[inline(always)]
+    #[must_use]
+    pub unsafe fn take_back(self, position: i64) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { (*self.0).lower_bottom(position) }
+    }
+}
+
+impl<T> Clone for Bottom<T> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Bottom<T> {}
+
+impl<T> fmt::Debug for Bottom<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Bottom({:p})", self.0)
+    }
+}
