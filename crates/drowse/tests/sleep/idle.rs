@@ -22,12 +22,16 @@ fn named(name: &'static str, width: usize) -> (ThreadPool, Vec<Task>) {
     (pool, tasks)
 }
 
+/// Who does not move for so long is at rest. Somebody who keeps the door for guests does, and on a
+/// busy machine takes its time.
+const AT_REST: Duration = Duration::from_millis(60);
+
 /// Waits until the system, too, sees them asleep, and no more of their going to sleep is to come.
 fn until_at_rest(tasks: &[Task]) {
     until("the system sees them sleep too", || tasks.iter().all(Task::is_asleep));
     until("they have come to rest", || {
         let before = activities(tasks);
-        thread::park_timeout(Duration::from_millis(5));
+        thread::park_timeout(AT_REST);
         activities(tasks) == before
     });
 }
