@@ -318,7 +318,7 @@ impl WorkerThread {
         if origin.worker == self.index() {
             return faulty!("isolate/any-theft", origin.is_since(since), true);
         }
-        let of_victim = || self.registry.threads[origin.worker].lineage.read();
+        let of_victim = || self.registry.threads[origin.worker].lineage.read_whole();
         thefts > 0
             && of_victim().is_some_and(|victim| {
                 origin.is_since(victim.since) && self.descends(victim.origin, since, thefts - 1)

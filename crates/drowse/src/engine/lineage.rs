@@ -163,6 +163,11 @@ impl Lineage {
         self.version.store(version.wrapping_add(2), Ordering::Release);
     }
 
+    /// The worker's descent, if it has one, as it is at one moment.
+    pub(super) fn read_whole(&self) -> Option<Descent> {
+        self.read().filter(|descent| self.is_still(*descent))
+    }
+
     /// The worker's descent, if it has one. It may be a mixture of two: see
     /// [`is_still`](Self::is_still).
     pub(super) fn read(&self) -> Option<Descent> {

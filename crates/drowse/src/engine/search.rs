@@ -87,13 +87,17 @@ impl WorkerThread {
     /// The next job from where others were, if that is easy to have: from outside, for a worker in
     /// its main loop, or from whom it stole last. Where jobs come one after the other, nobody needs
     /// to be told each time that it begins to search, and that it stops.
+    ///
+    /// What workers have pushed comes before what comes from outside: they may wait for it in a way
+    /// that we know nothing of.
     pub(super) fn take_next_job(&self, is_main_loop: bool) -> Option<Found> {
         let streak = self.streak_elsewhere.get();
         if streak >= STREAK_ELSEWHERE || self.registry.is_left_behind() {
             return None;
         }
         self.streak_elsewhere.set(streak + 1);
-        let injected = if is_main_loop { self.take_injected_job() } else { None };
+        let is_next = is_main_loop && !self.registry.injector.is_empty() && !self.others_have_jobs();
+        let injected = if is_next { self.take_injected_job() } else { None };
         injected.map(Found::from).or_else(|| self.steal_again())
     }
 
