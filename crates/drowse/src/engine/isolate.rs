@@ -25,6 +25,7 @@
 use super::lineage::{Descent, Mark, Origin, Point};
 use super::place::IfNobody;
 use super::registry::Registry;
+use super::trail::WaitFor;
 use super::worker::WorkerThread;
 use crate::TraceEvent;
 use crate::deque::Steal;
@@ -38,6 +39,9 @@ use std::ptr::NonNull;
 /// sleeps.
 const ROUNDS_UNTIL_FORCE: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 1 } else { 64 };
 const ROUNDS_UNTIL_SLEEP: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 2 } else { 128 };
+
+/// How many jobs that a stolen one has spawned its thief runs before it looks at anything else.
+pub(super) const MOST_OF_REST: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 2 } else { 64 };
 
 /// How many thefts are followed, from thief to victim.
 const MOST_THEFTS: u32 = 16;
@@ -187,13 +191,19 @@ impl WorkerThread {
                     self.run_job_found(found.job);
                     // What it has spawned and not waited for, somebody else may wait for, who would
                     // not know where to look when we have come to another job.
-                    omittable!("isolate/leaves-descendants", self.run_own_of_region());
+                    omittable!("isolate/leaves-descendants", self.see_to_rest(origin));
                 });
                 self.lineage().go_back_to(before);
             }
             _ => {
                 let floor = self.floor.replace(self.position());
+                // It may be in the middle of a job that somebody waits for in isolation, and have
+                // asked for any other, by `yield_now`.
+                let before = self.lineage().begin_other();
                 self.run_job_found(found.job);
+                if before.is_some() {
+                    self.lineage().go_back_to(before);
+                }
                 self.floor.set(floor);
             }
         }
@@ -201,13 +211,13 @@ impl WorkerThread {
 
     /// Waits for a latch, in isolation.
     #[cold]
-    pub(super) fn wait_isolated(&self, latch: &LatchWord, since: Since) {
+    pub(super) fn wait_isolated(&self, latch: &LatchWord, what: WaitFor, since: Since) {
         let since = self.point_since(since);
         let mut rounds = 0;
         while !latch.probe() {
             self.retake_place();
-            if let Some(job) = self.take_own_since(since) {
-                self.run_own(job);
+            if let Some(own) = self.take_own_since(since) {
+                self.run_local(own);
                 rounds = 0;
             } else if let Some(found) = self.find_descendant(since, rounds >= ROUNDS_UNTIL_FORCE) {
                 self.run_found(found);
@@ -218,7 +228,7 @@ impl WorkerThread {
                 rounds += 1;
                 hint::spin_loop();
             } else {
-                self.sleep_alone(latch, since);
+                self.sleep_alone(latch, what, since);
                 rounds = 0;
             }
         }
@@ -239,20 +249,28 @@ impl WorkerThread {
     }
 
     /// A job of its own that it may run while it waits for something, since that point.
-    pub(super) fn take_own_since(&self, since: Point) -> Option<JobRef> {
+    pub(super) fn take_own_since(&self, since: Point) -> Option<Found> {
         if let Some(word) = faulty!("isolate/any-own", self.deque.pop_since(since.position), self.deque.pop())
         {
             // SAFETY: what is in the deque was put there by `push`, and has left it now.
-            return Some(unsafe { JobRef::from_word(word) });
+            return Some(unsafe { JobRef::from_word(word) }.into());
         }
         self.take_letter_if(|origin| self.comes_from(origin, since))
     }
 
-    /// Runs the jobs of its own that the region it is in has made, until there are none.
-    fn run_own_of_region(&self) {
+    /// At the end of a job that comes from there: runs what it has spawned. If that does not come
+    /// to an end soon, gives the rest back, to whoever may run it.
+    fn see_to_rest(&self, origin: Origin) {
+        let mut left = MOST_OF_REST;
         while let Some(word) = self.deque.pop_since(self.floor.get()) {
             // SAFETY: what is in the deque was put there by `push`, and has left it now.
-            self.run_own(unsafe { JobRef::from_word(word) });
+            let job = unsafe { JobRef::from_word(word) };
+            if left == 0 {
+                self.registry.give_back(job, origin);
+            } else {
+                self.run_own(job);
+                left -= 1;
+            }
         }
         self.settle();
     }
@@ -302,11 +320,12 @@ impl WorkerThread {
         origin.is_some_and(|origin| self.descends(origin, since, MOST_THEFTS))
     }
 
-    /// Whether there is a letter that it may run itself, or leave to a spare.
-    fn has_letter_to_see_to(&self, since: Point) -> bool {
+    /// Whether there is a letter that it may run itself, or leave to a spare, if it can.
+    fn has_letter_to_see_to(&self, since: Point, can_lend: bool) -> bool {
         let may_run = |origin| self.comes_from(origin, since);
         let Some(place) = self.place().filter(|place| self.registry.has_letter(*place)) else { return false };
-        self.registry.spares.can_be_had() || self.registry.threads[place].broadcasts.have(may_run)
+        (can_lend && self.registry.spares.can_be_had())
+            || self.registry.threads[place].broadcasts.have(may_run)
     }
 
     /// Whether what comes from there descends from what this worker waits for since that point.
@@ -326,7 +345,7 @@ impl WorkerThread {
     }
 
     /// Sleeps until the latch is set, or there is something for this worker.
-    fn sleep_alone(&self, latch: &LatchWord, since: Point) {
+    fn sleep_alone(&self, latch: &LatchWord, what: WaitFor, since: Point) {
         // Those who are at it tell when they push something.
         for (thief, _) in self.descendants_at(since) {
             self.registry.threads[thief].stealer.ask();
@@ -334,7 +353,7 @@ impl WorkerThread {
         let has_been_refused = Cell::new(false);
         let has_news = || {
             self.registry.returned.have(|origin| self.comes_from(origin, since))
-                || self.has_letter_to_see_to(since)
+                || self.has_letter_to_see_to(since, !has_been_refused.get())
                 || self.place_is_wanted()
                 || (has_been_refused.get() && self.registry.spares.has_idle())
         };
@@ -355,7 +374,9 @@ impl WorkerThread {
         if self.place().is_none() {
             return sleep();
         }
-        let is_last = !self.registry.places.begin_alone();
+        // Nobody need be at what others have spawned, or were sent.
+        let is_elsewhere = matches!(what, WaitFor::Install | WaitFor::Handle);
+        let is_last = !self.registry.places.begin_alone() || is_elsewhere;
         has_been_refused.set(is_last);
         let must_lend = is_last && self.registry.spares.can_be_had();
         let sees_work = must_lend && Host::work_visible(self);
@@ -388,6 +409,11 @@ impl WorkerThread {
     pub(super) fn found_at(&self, word: NonNull<JobHeader>, origin: Origin) -> Found {
         // SAFETY: what is in a deque was put there by `push`, and has left it now.
         Found { job: unsafe { JobRef::from_word(word) }, origin: Some(origin) }
+    }
+
+    /// Runs a job of its own, or a letter, that was taken from its queue just now.
+    pub(super) fn run_local(&self, found: Found) {
+        if found.origin.is_some() { self.run_found(found) } else { self.run_own(found.job) }
     }
 
     /// Runs a job of its own that was taken from its queue just now.

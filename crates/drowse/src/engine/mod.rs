@@ -65,6 +65,7 @@ pub(crate) use place::IfNobody;
 pub use recruit::BusyThread;
 pub(crate) use recruit::Recruiter;
 pub(crate) use registry::{Handlers, Registry};
+pub(crate) use search::Above;
 pub(crate) use stall::StallPlan;
 pub(crate) use start::{Refused, StartPlan, ThreadBuilderParts, run_worker};
 pub(crate) use stock::SharedCount;

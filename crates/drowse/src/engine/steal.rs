@@ -66,8 +66,8 @@ impl WorkerThread {
     /// however much else there is to do: the worker may be waiting for that very job.
     pub(super) fn find_work(&self, is_over: impl Fn() -> bool, from_outside: bool) -> Option<Found> {
         let injected = || if from_outside { self.take_injected_job() } else { None };
-        if let Some(job) = self.take_local_job() {
-            return Some(job.into());
+        if let local @ Some(_) = self.take_local_job() {
+            return local;
         }
         if self.registry.is_left_behind() {
             self.settle();
