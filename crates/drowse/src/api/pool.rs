@@ -77,9 +77,9 @@ impl ThreadPool {
     /// else comes across on its thread.
     ///
     /// A spare thread stands in for it in its own pool meanwhile, as for one that calls
-    /// [`blocking`](crate::blocking()), so the closure may wait for that pool in turn. Without spares
-    /// ([`max_spare_threads`](crate::ThreadPoolBuilder::max_spare_threads)) the pool has a worker
-    /// less until then.
+    /// [`blocking`](crate::blocking()), so the closure may wait for that pool in turn. Without
+    /// spares ([`max_spare_threads`](crate::ThreadPoolBuilder::max_spare_threads)) the pool has a
+    /// worker less until then.
     ///
     /// # Panics
     ///

@@ -23,14 +23,13 @@
 //! it.
 
 use super::lineage::{Descent, Mark, Origin, Point};
-use super::place::IfNobody;
 use super::registry::Registry;
 use super::trail::WaitFor;
 use super::worker::WorkerThread;
 use crate::TraceEvent;
 use crate::deque::Steal;
 use crate::job::{JobHeader, JobRef};
-use drowse_sleep::{Host, LatchWord};
+use drowse_sleep::LatchWord;
 use drowse_sync::{faulty, hint, look, omittable};
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -44,7 +43,7 @@ const ROUNDS_UNTIL_SLEEP: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 2 } 
 pub(super) const MOST_OF_REST: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 2 } else { 64 };
 
 /// How many thefts are followed, from thief to victim.
-const MOST_THEFTS: u32 = 16;
+pub(super) const MOST_THEFTS: u32 = 16;
 
 drowse_sync::thread_local! {
     /// Whether this thread, which is not a worker, is in an isolated region.
@@ -306,7 +305,7 @@ impl WorkerThread {
 
     /// The workers that are in the middle of something which descends from what this one waits for
     /// since that point.
-    fn descendants_at(&self, since: Point) -> impl Iterator<Item = (usize, Descent)> + use<'_> {
+    pub(super) fn descendants_at(&self, since: Point) -> impl Iterator<Item = (usize, Descent)> + use<'_> {
         let others = (0..self.registry.sleep.seats_in_use()).filter(|other| *other != self.index());
         others.filter_map(move |other| {
             let descent = self.registry.threads[other].lineage.read()?;
@@ -316,16 +315,8 @@ impl WorkerThread {
 
     /// Whether a job that comes from there descends from what this worker waits for since that
     /// point.
-    fn comes_from(&self, origin: Option<Origin>, since: Point) -> bool {
+    pub(super) fn comes_from(&self, origin: Option<Origin>, since: Point) -> bool {
         origin.is_some_and(|origin| self.descends(origin, since, MOST_THEFTS))
-    }
-
-    /// Whether there is a letter that it may run itself, or leave to a spare, if it can.
-    fn has_letter_to_see_to(&self, since: Point, can_lend: bool) -> bool {
-        let may_run = |origin| self.comes_from(origin, since);
-        let Some(place) = self.place().filter(|place| self.registry.has_letter(*place)) else { return false };
-        (can_lend && self.registry.spares.can_be_had())
-            || self.registry.threads[place].broadcasts.have(may_run)
     }
 
     /// Whether what comes from there descends from what this worker waits for since that point.
@@ -342,67 +333,6 @@ impl WorkerThread {
             && of_victim().is_some_and(|victim| {
                 origin.is_since(victim.since) && self.descends(victim.origin, since, thefts - 1)
             })
-    }
-
-    /// Sleeps until the latch is set, or there is something for this worker.
-    fn sleep_alone(&self, latch: &LatchWord, what: WaitFor, since: Point) {
-        // Those who are at it tell when they push something.
-        for (thief, _) in self.descendants_at(since) {
-            self.registry.threads[thief].stealer.ask();
-        }
-        let has_been_refused = Cell::new(false);
-        let has_news = || {
-            self.registry.returned.have(|origin| self.comes_from(origin, since))
-                || self.has_letter_to_see_to(since, !has_been_refused.get())
-                || self.place_is_wanted()
-                || (has_been_refused.get() && self.registry.spares.has_idle())
-        };
-        // WAKE: the latch's setter wakes us. So does whoever is at a descendant, and pushes one,
-        // but for that we do not wait: it gets done without us.
-        let sleep = || self.registry.sleep.sleep_alone(self.index(), latch, &has_news, self);
-        let lend_place = || {
-            self.while_away(IfNobody::Keep, |somebody_else_works| {
-                has_been_refused.set(!somebody_else_works);
-                sleep();
-            });
-        };
-        // A letter that is none of its business is for whoever has our place. If there is nobody,
-        // it has to wait.
-        if self.has_letter() || self.place_is_wanted() {
-            return lend_place();
-        }
-        if self.place().is_none() {
-            return sleep();
-        }
-        // Nobody need be at what others have spawned, or were sent.
-        let is_elsewhere = matches!(what, WaitFor::Install | WaitFor::Handle);
-        let is_last = !self.registry.places.begin_alone() || is_elsewhere;
-        has_been_refused.set(is_last);
-        let must_lend = is_last && self.registry.spares.can_be_had();
-        let sees_work = must_lend && Host::work_visible(self);
-        match must_lend {
-            true if sees_work => (),
-            // Whoever comes with something, from outside say, finds nobody but us.
-            true => self.sleep_until_work(latch),
-            false => sleep(),
-        }
-        self.registry.places.end_alone();
-        // What we wait for may need somebody who does other work, and there is nobody else.
-        if sees_work {
-            lend_place();
-        }
-    }
-
-    /// This worker has pushed something, and somebody sleeps alone: perhaps it waits for what this
-    /// one is in the middle of.
-    pub(super) fn call_those_who_wait(&self) {
-        let (mut of, mut thefts) = (self.index(), MOST_THEFTS);
-        while let Some(descent) = self.registry.threads[of].lineage.read().filter(|_| thefts > 0) {
-            (of, thefts) = (descent.origin.worker, thefts - 1);
-            if self.registry.sleep.sleeps_alone(of) {
-                return self.registry.sleep.call(of);
-            }
-        }
     }
 
     /// A word that was stolen there just now.
