@@ -192,7 +192,7 @@ impl WorkerThread {
                     // not know where to look when we have come to another job.
                     omittable!("isolate/leaves-descendants", self.see_to_rest(origin));
                 });
-                self.lineage().go_back_to(before);
+                self.go_back_to(before);
             }
             _ => {
                 let floor = self.floor.replace(self.position());
@@ -201,7 +201,7 @@ impl WorkerThread {
                 let before = self.lineage().begin_other();
                 self.run_job_found(found.job);
                 if before.is_some() {
-                    self.lineage().go_back_to(before);
+                    self.go_back_to(before);
                 }
                 self.floor.set(floor);
             }
@@ -255,6 +255,15 @@ impl WorkerThread {
             return Some(unsafe { JobRef::from_word(word) }.into());
         }
         self.take_letter_if(|origin| self.comes_from(origin, since))
+    }
+
+    /// Goes on with what it was in the middle of before, as far as others are concerned.
+    fn go_back_to(&self, before: Option<Descent>) {
+        self.lineage().go_back_to(before);
+        // WAKE: those who wait for that, and have not seen, meanwhile, that a letter comes from it.
+        if before.is_some() && self.registry.sleep.sleeping_alone() > 0 {
+            self.registry.sleep.call_all();
+        }
     }
 
     /// At the end of a job that comes from there: runs what it has spawned. If that does not come
@@ -343,7 +352,8 @@ impl WorkerThread {
 
     /// Runs a job of its own, or a letter, that was taken from its queue just now.
     pub(super) fn run_local(&self, found: Found) {
-        if found.origin.is_some() { self.run_found(found) } else { self.run_own(found.job) }
+        let is_from_elsewhere = found.origin.is_some_and(|origin| origin.worker != self.index());
+        if is_from_elsewhere { self.run_found(found) } else { self.run_own(found.job) }
     }
 
     /// Runs a job of its own that was taken from its queue just now.
