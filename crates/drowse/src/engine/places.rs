@@ -136,8 +136,8 @@ impl Places {
         // ORDERING: acquire and release: the last one sees what the others have left. (Those who
         // give a place up call all who sleep alone, by a fence.)
         let alone = self.alone.fetch_add(1, Ordering::AcqRel) + 1;
-        // ORDERING: relaxed, see above. (No model shows what is lost if nobody is the last; the soak
-        // does.)
+        // ORDERING: relaxed, see above. (No model shows what is lost if nobody is the last; the
+        // soak does.)
         alone + self.free.load(Ordering::Relaxed) < self.places.len()
     }
 
