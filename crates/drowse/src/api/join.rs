@@ -2,7 +2,7 @@
 
 use super::FnContext;
 use super::global::in_worker;
-use crate::engine::{Since, WaitFor, WorkerThread};
+use crate::engine::{Above, Since, WaitFor, WorkerThread};
 use crate::job::{JobRef, StackJob};
 use crate::latch::SpinLatch;
 use crate::unwind::{self, Payload};
@@ -180,14 +180,15 @@ where
     let is_back = on_this_worker(|worker| {
         worker.taking_others(|| {
             while !job_b.latch.probe() {
-                match worker.take_job_above() {
-                    Some(job) if job == job_ref => {
+                match worker.run_job_above(job_ref) {
+                    Above::Awaited => {
                         worker.settle();
                         return true;
                     }
-                    // SAFETY: taken from a queue just now.
-                    Some(job) => unsafe { worker.execute(job) },
-                    None => worker.wait_until(job_b.latch.word(), WaitFor::Join, Since::Job(job_ref)),
+                    Above::Other => (),
+                    Above::Nothing => {
+                        worker.wait_until(job_b.latch.word(), WaitFor::Join, Since::Job(job_ref))
+                    }
                 }
             }
             worker.settle();

@@ -76,8 +76,10 @@ impl ThreadPool {
     /// else meanwhile: it blocks, like any other thread. So what it has borrowed, or locked, nobody
     /// else comes across on its thread.
     ///
-    /// Its own pool has a worker less until the closure is done. If the closure waits for that pool
-    /// in turn, and all of its workers are blocked like this, they wait for each other for ever.
+    /// A spare thread stands in for it in its own pool meanwhile, as for one that calls
+    /// [`blocking`](crate::blocking()), so the closure may wait for that pool in turn. Without
+    /// spares ([`max_spare_threads`](crate::ThreadPoolBuilder::max_spare_threads)) the pool has a
+    /// worker less until then.
     ///
     /// # Panics
     ///
@@ -91,11 +93,15 @@ impl ThreadPool {
     /// thread_local!(static NAMES: RefCell<Vec<String>> = RefCell::default());
     ///
     /// let (here, there) = (drowse::ThreadPoolBuilder::new(), drowse::ThreadPoolBuilder::new());
-    /// let (here, there) = (here.num_threads(1).build().unwrap(),
-    /// there.num_threads(1).build().unwrap()); here.install(|| {     NAMES.with_borrow_mut(|names|
-    /// {         // No other job of `here` runs on this thread, and finds `NAMES` borrowed.
-    /// names.push(there.install_blocking(|| "dozer".to_owned()));     });
-    /// assert_eq!(NAMES.take(), ["dozer"]); });
+    /// let here = here.num_threads(1).build().unwrap();
+    /// let there = there.num_threads(1).build().unwrap();
+    /// here.install(|| {
+    ///     NAMES.with_borrow_mut(|names| {
+    ///         // No other job of `here` runs on this thread, and finds `NAMES` borrowed.
+    ///         names.push(there.install_blocking(|| "dozer".to_owned()));
+    ///     });
+    ///     assert_eq!(NAMES.take(), ["dozer"]);
+    /// });
     /// ```
     pub fn install_blocking<OP, R>(&self, op: OP) -> R
     where

@@ -49,8 +49,8 @@ impl WorkerThread {
     pub(super) fn wait_deep(&self, latch: &LatchWord, since: Since) {
         let since = self.point_since(since);
         while !latch.probe() {
-            if let Some(job) = self.take_own_since(since) {
-                self.run_own(job);
+            if let Some(own) = self.take_own_since(since) {
+                self.run_local(own);
                 continue;
             }
             self.settle();

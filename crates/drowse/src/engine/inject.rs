@@ -94,7 +94,7 @@ impl Registry {
         assert_eq!(jobs.len(), self.num_threads(), "a broadcast is one job a worker");
         self.assert_here();
         let here = |worker: &WorkerThread| Origin::sent(worker.index(), worker.take_moment());
-        let origin = self.with_worker(|worker| worker.map(here));
+        let origin = self.with_worker(|worker| worker.filter(|worker| worker.is_isolated()).map(here));
         for (thread, job) in self.threads[..self.num_threads()].iter().zip(jobs) {
             thread.broadcasts.push(job, origin);
         }

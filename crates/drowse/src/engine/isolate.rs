@@ -23,13 +23,13 @@
 //! it.
 
 use super::lineage::{Descent, Mark, Origin, Point};
-use super::place::IfNobody;
 use super::registry::Registry;
+use super::trail::WaitFor;
 use super::worker::WorkerThread;
 use crate::TraceEvent;
 use crate::deque::Steal;
 use crate::job::{JobHeader, JobRef};
-use drowse_sleep::{Host, LatchWord};
+use drowse_sleep::LatchWord;
 use drowse_sync::{faulty, hint, look, omittable};
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -39,8 +39,11 @@ use std::ptr::NonNull;
 const ROUNDS_UNTIL_FORCE: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 1 } else { 64 };
 const ROUNDS_UNTIL_SLEEP: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 2 } else { 128 };
 
+/// How many jobs that a stolen one has spawned its thief runs before it looks at anything else.
+pub(super) const MOST_OF_REST: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 2 } else { 64 };
+
 /// How many thefts are followed, from thief to victim.
-const MOST_THEFTS: u32 = 16;
+pub(super) const MOST_THEFTS: u32 = 16;
 
 drowse_sync::thread_local! {
     /// Whether this thread, which is not a worker, is in an isolated region.
@@ -187,13 +190,19 @@ impl WorkerThread {
                     self.run_job_found(found.job);
                     // What it has spawned and not waited for, somebody else may wait for, who would
                     // not know where to look when we have come to another job.
-                    omittable!("isolate/leaves-descendants", self.run_own_of_region());
+                    omittable!("isolate/leaves-descendants", self.see_to_rest(origin));
                 });
-                self.lineage().go_back_to(before);
+                self.go_back_to(before);
             }
             _ => {
                 let floor = self.floor.replace(self.position());
+                // It may be in the middle of a job that somebody waits for in isolation, and have
+                // asked for any other, by `yield_now`.
+                let before = self.lineage().begin_other();
                 self.run_job_found(found.job);
+                if before.is_some() {
+                    self.go_back_to(before);
+                }
                 self.floor.set(floor);
             }
         }
@@ -201,13 +210,13 @@ impl WorkerThread {
 
     /// Waits for a latch, in isolation.
     #[cold]
-    pub(super) fn wait_isolated(&self, latch: &LatchWord, since: Since) {
+    pub(super) fn wait_isolated(&self, latch: &LatchWord, what: WaitFor, since: Since) {
         let since = self.point_since(since);
         let mut rounds = 0;
         while !latch.probe() {
             self.retake_place();
-            if let Some(job) = self.take_own_since(since) {
-                self.run_own(job);
+            if let Some(own) = self.take_own_since(since) {
+                self.run_local(own);
                 rounds = 0;
             } else if let Some(found) = self.find_descendant(since, rounds >= ROUNDS_UNTIL_FORCE) {
                 self.run_found(found);
@@ -218,7 +227,7 @@ impl WorkerThread {
                 rounds += 1;
                 hint::spin_loop();
             } else {
-                self.sleep_alone(latch, since);
+                self.sleep_alone(latch, what, since);
                 rounds = 0;
             }
         }
@@ -239,20 +248,37 @@ impl WorkerThread {
     }
 
     /// A job of its own that it may run while it waits for something, since that point.
-    pub(super) fn take_own_since(&self, since: Point) -> Option<JobRef> {
+    pub(super) fn take_own_since(&self, since: Point) -> Option<Found> {
         if let Some(word) = faulty!("isolate/any-own", self.deque.pop_since(since.position), self.deque.pop())
         {
             // SAFETY: what is in the deque was put there by `push`, and has left it now.
-            return Some(unsafe { JobRef::from_word(word) });
+            return Some(unsafe { JobRef::from_word(word) }.into());
         }
         self.take_letter_if(|origin| self.comes_from(origin, since))
     }
 
-    /// Runs the jobs of its own that the region it is in has made, until there are none.
-    fn run_own_of_region(&self) {
+    /// Goes on with what it was in the middle of before, as far as others are concerned.
+    fn go_back_to(&self, before: Option<Descent>) {
+        self.lineage().go_back_to(before);
+        // WAKE: those who wait for that, and have not seen, meanwhile, that a letter comes from it.
+        if before.is_some() && self.registry.sleep.sleeping_alone() > 0 {
+            self.registry.sleep.call_all();
+        }
+    }
+
+    /// At the end of a job that comes from there: runs what it has spawned. If that does not come
+    /// to an end soon, gives the rest back, to whoever may run it.
+    fn see_to_rest(&self, origin: Origin) {
+        let mut left = MOST_OF_REST;
         while let Some(word) = self.deque.pop_since(self.floor.get()) {
             // SAFETY: what is in the deque was put there by `push`, and has left it now.
-            self.run_own(unsafe { JobRef::from_word(word) });
+            let job = unsafe { JobRef::from_word(word) };
+            if left == 0 {
+                self.registry.give_back(job, origin);
+            } else {
+                self.run_own(job);
+                left -= 1;
+            }
         }
         self.settle();
     }
@@ -290,7 +316,7 @@ impl WorkerThread {
 
     /// The workers that are in the middle of something which descends from what this one waits for
     /// since that point.
-    fn descendants_at(&self, since: Point) -> impl Iterator<Item = (usize, Descent)> + use<'_> {
+    pub(super) fn descendants_at(&self, since: Point) -> impl Iterator<Item = (usize, Descent)> + use<'_> {
         let others = (0..self.registry.sleep.seats_in_use()).filter(|other| *other != self.index());
         others.filter_map(move |other| {
             let descent = self.registry.threads[other].lineage.read()?;
@@ -300,15 +326,8 @@ impl WorkerThread {
 
     /// Whether a job that comes from there descends from what this worker waits for since that
     /// point.
-    fn comes_from(&self, origin: Option<Origin>, since: Point) -> bool {
+    pub(super) fn comes_from(&self, origin: Option<Origin>, since: Point) -> bool {
         origin.is_some_and(|origin| self.descends(origin, since, MOST_THEFTS))
-    }
-
-    /// Whether there is a letter that it may run itself, or leave to a spare.
-    fn has_letter_to_see_to(&self, since: Point) -> bool {
-        let may_run = |origin| self.comes_from(origin, since);
-        let Some(place) = self.place().filter(|place| self.registry.has_letter(*place)) else { return false };
-        self.registry.spares.can_be_had() || self.registry.threads[place].broadcasts.have(may_run)
     }
 
     /// Whether what comes from there descends from what this worker waits for since that point.
@@ -320,76 +339,23 @@ impl WorkerThread {
         if origin.worker == self.index() {
             return faulty!("isolate/any-theft", origin.is_since(since), true);
         }
-        let of_victim = || self.registry.threads[origin.worker].lineage.read();
+        let of_victim = || self.registry.threads[origin.worker].lineage.read_whole();
         thefts > 0
             && of_victim().is_some_and(|victim| {
                 origin.is_since(victim.since) && self.descends(victim.origin, since, thefts - 1)
             })
     }
 
-    /// Sleeps until the latch is set, or there is something for this worker.
-    fn sleep_alone(&self, latch: &LatchWord, since: Point) {
-        // Those who are at it tell when they push something.
-        for (thief, _) in self.descendants_at(since) {
-            self.registry.threads[thief].stealer.ask();
-        }
-        let has_been_refused = Cell::new(false);
-        let has_news = || {
-            self.registry.returned.have(|origin| self.comes_from(origin, since))
-                || self.has_letter_to_see_to(since)
-                || self.place_is_wanted()
-                || (has_been_refused.get() && self.registry.spares.has_idle())
-        };
-        // WAKE: the latch's setter wakes us. So does whoever is at a descendant, and pushes one,
-        // but for that we do not wait: it gets done without us.
-        let sleep = || self.registry.sleep.sleep_alone(self.index(), latch, &has_news, self);
-        let lend_place = || {
-            self.while_away(IfNobody::Keep, |somebody_else_works| {
-                has_been_refused.set(!somebody_else_works);
-                sleep();
-            });
-        };
-        // A letter that is none of its business is for whoever has our place. If there is nobody,
-        // it has to wait.
-        if self.has_letter() || self.place_is_wanted() {
-            return lend_place();
-        }
-        if self.place().is_none() {
-            return sleep();
-        }
-        let is_last = !self.registry.places.begin_alone();
-        has_been_refused.set(is_last);
-        let must_lend = is_last && self.registry.spares.can_be_had();
-        let sees_work = must_lend && Host::work_visible(self);
-        match must_lend {
-            true if sees_work => (),
-            // Whoever comes with something, from outside say, finds nobody but us.
-            true => self.sleep_until_work(latch),
-            false => sleep(),
-        }
-        self.registry.places.end_alone();
-        // What we wait for may need somebody who does other work, and there is nobody else.
-        if sees_work {
-            lend_place();
-        }
-    }
-
-    /// This worker has pushed something, and somebody sleeps alone: perhaps it waits for what this
-    /// one is in the middle of.
-    pub(super) fn call_those_who_wait(&self) {
-        let (mut of, mut thefts) = (self.index(), MOST_THEFTS);
-        while let Some(descent) = self.registry.threads[of].lineage.read().filter(|_| thefts > 0) {
-            (of, thefts) = (descent.origin.worker, thefts - 1);
-            if self.registry.sleep.sleeps_alone(of) {
-                return self.registry.sleep.call(of);
-            }
-        }
-    }
-
     /// A word that was stolen there just now.
     pub(super) fn found_at(&self, word: NonNull<JobHeader>, origin: Origin) -> Found {
         // SAFETY: what is in a deque was put there by `push`, and has left it now.
         Found { job: unsafe { JobRef::from_word(word) }, origin: Some(origin) }
+    }
+
+    /// Runs a job of its own, or a letter, that was taken from its queue just now.
+    pub(super) fn run_local(&self, found: Found) {
+        let is_from_elsewhere = found.origin.is_some_and(|origin| origin.worker != self.index());
+        if is_from_elsewhere { self.run_found(found) } else { self.run_own(found.job) }
     }
 
     /// Runs a job of its own that was taken from its queue just now.

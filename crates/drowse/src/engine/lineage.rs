@@ -138,11 +138,21 @@ impl Lineage {
         before
     }
 
+    /// Worker: it begins a job that nobody waits for in isolation. Returns what to [go
+    /// back](Self::go_back_to) to.
+    pub(super) fn begin_other(&self) -> Option<Descent> {
+        let before = self.read();
+        if before.is_some() {
+            self.go_back_to(None);
+        }
+        before
+    }
+
     /// Worker: the job has ended.
     pub(super) fn go_back_to(&self, before: Option<Descent>) {
         match before {
             Some(Descent { origin, since, .. }) => self.write(origin.into_words(), since),
-            None => self.write((0, 0), Point { position: 0, moment: 0 }),
+            None => self.write((0, 0), Point { position: i64::MAX, moment: i64::MAX }),
         }
     }
 
@@ -161,6 +171,11 @@ impl Lineage {
         self.moment.store(since.moment, Ordering::Relaxed);
         // ORDERING: release pairs with the acquire in `read`.
         self.version.store(version.wrapping_add(2), Ordering::Release);
+    }
+
+    /// The worker's descent, if it has one, as it is at one moment.
+    pub(super) fn read_whole(&self) -> Option<Descent> {
+        self.read().filter(|descent| self.is_still(*descent))
     }
 
     /// The worker's descent, if it has one. It may be a mixture of two: see

@@ -11,7 +11,7 @@
 //! | `search` | where a worker looks for jobs |
 //! | `steal` | how it gets at the jobs of others |
 //! | `wait` | what a worker does until a latch is set |
-//! | `isolate`, `lineage` | what a worker does that must not run other jobs |
+//! | `isolate`, `alone`, `lineage` | what a worker does that must not run other jobs |
 //! | `parcels` | jobs that are not in a deque, with where they come from |
 //! | `place`, `places`, `spare` | who runs in the place of a worker that blocks |
 //! | `deep` | what a worker does whose stack is full of waits |
@@ -28,6 +28,7 @@
 
 mod absent;
 mod alarm;
+mod alone;
 mod bound;
 mod deep;
 mod enter;
@@ -65,6 +66,7 @@ pub(crate) use place::IfNobody;
 pub use recruit::BusyThread;
 pub(crate) use recruit::Recruiter;
 pub(crate) use registry::{Handlers, Registry};
+pub(crate) use search::Above;
 pub(crate) use stall::StallPlan;
 pub(crate) use start::{Refused, StartPlan, ThreadBuilderParts, run_worker};
 pub(crate) use stock::SharedCount;

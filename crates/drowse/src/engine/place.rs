@@ -12,7 +12,7 @@
 //! both would wait for ever. So one that is in the middle of a job waits for a while only, and then
 //! runs without a place, and without an index, until it gets one after all.
 
-use super::isolate::Found;
+use super::isolate::{Found, MOST_OF_REST};
 use super::places::{Asked, GivenUp, WAITING};
 use super::registry::Registry;
 use super::worker::WorkerThread;
@@ -278,8 +278,8 @@ impl WorkerThread {
         // What it has spawned, somebody may wait for who is isolated, and does not look for it in
         // the injector.
         if self.registry().has_isolated() {
-            while let Some(job) = self.take_local_job() {
-                self.run_own(job);
+            for _ in 0..MOST_OF_REST {
+                self.take_local_job().into_iter().for_each(|found| self.run_local(found));
             }
         }
         if let Some(ticket) = self.ticket.take() {

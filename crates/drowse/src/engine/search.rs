@@ -16,21 +16,31 @@ const DEQUE_STREAK: u32 = 64;
 /// not looked at may wait for help, and others may have to be woken for the rest.
 const STREAK_ELSEWHERE: u32 = 64;
 
+/// What was in the queues of a worker that waits for a job which it has pushed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Above {
+    /// The job itself. It is the caller's now.
+    Awaited,
+    /// Another one, which has run.
+    Other,
+    Nothing,
+}
+
 impl WorkerThread {
     /// A job of our own: from the deque, or left here by a broadcast.
-    pub(crate) fn take_local_job(&self) -> Option<JobRef> {
+    pub(super) fn take_local_job(&self) -> Option<Found> {
         let own = &self.registry.threads[self.index()];
         let word =
             if self.registry.oldest_first { oldest(&self.deque, &own.stealer) } else { self.deque.pop() };
         match word {
             // SAFETY: what is in the deque was put there by `push`, and has left it now.
-            Some(word) => Some(unsafe { JobRef::from_word(word) }),
+            Some(word) => Some(unsafe { JobRef::from_word(word) }.into()),
             None => self.take_letter(),
         }
     }
 
     /// A job of our own; or, after many jobs from deques in a row, a letter or a job from outside.
-    pub(crate) fn take_local_job_fairly(&self) -> Option<JobRef> {
+    pub(super) fn take_local_job_fairly(&self) -> Option<Found> {
         if self.deque_streak.get() >= DEQUE_STREAK {
             self.deque_streak.set(0);
             if let Some(job) = self.take_letter_or_injected_job() {
@@ -40,40 +50,49 @@ impl WorkerThread {
         self.take_local_job().inspect(|_| self.count_deque_job())
     }
 
-    /// As above; but in isolation nothing but the newest job of our own, which is not older than
-    /// the one that the caller has pushed and waits for, unless somebody has stolen that.
-    pub(crate) fn take_job_above(&self) -> Option<JobRef> {
-        if !self.is_isolated() {
-            return self.take_local_job_fairly();
+    /// Takes a job as above, and runs it, unless it is the one that the caller has pushed and waits
+    /// for. In isolation it is nothing but the newest of our own, which is not older than that one,
+    /// unless somebody has stolen it.
+    pub(crate) fn run_job_above(&self, awaited: JobRef) -> Above {
+        let found = match self.is_isolated() {
+            false => self.take_local_job_fairly(),
+            // SAFETY: what is in the deque was put there by `push`, and has left it now.
+            true => self.deque.pop().map(|word| unsafe { JobRef::from_word(word) }.into()),
+        };
+        match found {
+            None => Above::Nothing,
+            Some(found) if found.job == awaited => Above::Awaited,
+            Some(found) => {
+                self.run_local(found);
+                Above::Other
+            }
         }
-        // SAFETY: what is in the deque was put there by `push`, and has left it now.
-        self.deque.pop().map(|word| unsafe { JobRef::from_word(word) })
     }
 
     /// One kind before the other, and in the other order the next time.
-    fn take_letter_or_injected_job(&self) -> Option<JobRef> {
+    fn take_letter_or_injected_job(&self) -> Option<Found> {
         let letter = || self.take_letter();
         let letter_first = !self.letter_was_first.replace(!self.letter_was_first.get());
         if letter_first {
-            letter().or_else(|| self.take_injected_job())
+            letter().or_else(|| self.take_injected_job().map(Found::from))
         } else {
-            self.take_injected_job().or_else(letter)
+            self.take_injected_job().map(Found::from).or_else(letter)
         }
     }
 
     /// A job that a broadcast has left here.
-    pub(super) fn take_letter(&self) -> Option<JobRef> {
+    fn take_letter(&self) -> Option<Found> {
         self.take_letter_if(|_| true)
     }
 
     /// The same, if it comes from where it may.
     ///
     /// In a forked child nobody leaves any, and whoever was about to would be waited for.
-    pub(super) fn take_letter_if(&self, may_run: impl Fn(Option<Origin>) -> bool) -> Option<JobRef> {
+    pub(super) fn take_letter_if(&self, may_run: impl Fn(Option<Origin>) -> bool) -> Option<Found> {
         if self.registry.is_left_behind() {
             return None;
         }
-        Some(self.registry.threads[self.place()?].broadcasts.take_if(may_run)?.job)
+        self.registry.threads[self.place()?].broadcasts.take_if(may_run)
     }
 
     pub(super) fn has_letter(&self) -> bool {
@@ -87,13 +106,17 @@ impl WorkerThread {
     /// The next job from where others were, if that is easy to have: from outside, for a worker in
     /// its main loop, or from whom it stole last. Where jobs come one after the other, nobody needs
     /// to be told each time that it begins to search, and that it stops.
+    ///
+    /// What workers have pushed comes before what comes from outside: they may wait for it in a way
+    /// that we know nothing of.
     pub(super) fn take_next_job(&self, is_main_loop: bool) -> Option<Found> {
         let streak = self.streak_elsewhere.get();
         if streak >= STREAK_ELSEWHERE || self.registry.is_left_behind() {
             return None;
         }
         self.streak_elsewhere.set(streak + 1);
-        let injected = if is_main_loop { self.take_injected_job() } else { None };
+        let is_next = is_main_loop && !self.registry.injector.is_empty() && !self.others_have_jobs();
+        let injected = if is_next { self.take_injected_job() } else { None };
         injected.map(Found::from).or_else(|| self.steal_again())
     }
 
@@ -113,9 +136,8 @@ impl WorkerThread {
     /// Runs the jobs of our own until there are none.
     pub(super) fn run_local_jobs(&self) {
         self.taking_others(|| {
-            while let Some(job) = self.take_local_job() {
-                // SAFETY: taken from a queue just now.
-                unsafe { self.execute(job) };
+            while let Some(found) = self.take_local_job() {
+                self.run_local(found);
             }
         });
         self.settle();

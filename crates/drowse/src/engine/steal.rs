@@ -66,8 +66,8 @@ impl WorkerThread {
     /// however much else there is to do: the worker may be waiting for that very job.
     pub(super) fn find_work(&self, is_over: impl Fn() -> bool, from_outside: bool) -> Option<Found> {
         let injected = || if from_outside { self.take_injected_job() } else { None };
-        if let Some(job) = self.take_local_job() {
-            return Some(job.into());
+        if let local @ Some(_) = self.take_local_job() {
+            return local;
         }
         if self.registry.is_left_behind() {
             self.settle();
@@ -84,8 +84,11 @@ impl WorkerThread {
                 Attempt::Nothing => None,
                 Attempt::TryAgain(victim) => Some(victim),
             };
-            if let Some(job) = injected() {
-                return Some(job.into());
+            // Whoever has jobs and does not answer may be blocked, and wait for one of them.
+            if asked.is_none() {
+                if let Some(job) = injected() {
+                    return Some(job.into());
+                }
             }
             if let returned @ Some(_) = self.registry.returned.take_if(|_| true) {
                 return returned;
@@ -95,7 +98,7 @@ impl WorkerThread {
             omittable!("engine/search-unsettled", self.settle());
             let victim = asked?;
             if self.unanswered.rounds.get() >= PATIENCE {
-                return self.steal_by_force();
+                return self.steal_by_force().or_else(|| injected().map(Found::from));
             }
             self.wait_for_an_answer(victim, &is_over);
             if is_over() {
@@ -179,6 +182,11 @@ impl WorkerThread {
         let (this, count) = (self.index(), self.registry.sleep.seats_in_use());
         let others = (start..count).chain(0..start).filter(move |victim| *victim != this);
         others.filter(|victim| !self.registry.sleep.is_asleep(*victim))
+    }
+
+    /// Whether there is a job in the deque of another worker.
+    pub(super) fn others_have_jobs(&self) -> bool {
+        self.others_from(0).any(|other| !self.stealer_of(other).is_empty())
     }
 
     fn stealer_of(&self, victim: usize) -> &Stealer<JobHeader> {

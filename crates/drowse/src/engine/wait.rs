@@ -34,7 +34,7 @@ impl WorkerThread {
             let before = self.trail().begin_wait(what);
             self.taking_others(|| {
                 if !is_main_loop && self.is_isolated() {
-                    self.wait_isolated(latch, since);
+                    self.wait_isolated(latch, what, since);
                 } else if !is_main_loop && self.is_deep() {
                     self.wait_deep(latch, since);
                 }
@@ -71,8 +71,8 @@ impl WorkerThread {
         }
         if self.must_mind_place(is_main_loop) {
             self.mind_place(latch, is_main_loop);
-        } else if let Some(job) = self.take_local_job_fairly() {
-            self.run_own(job);
+        } else if let Some(found) = self.take_local_job_fairly() {
+            self.run_local(found);
         } else if let Some(found) = self.take_next_job(is_main_loop) {
             self.run_found(found);
         } else {
@@ -139,7 +139,7 @@ impl WorkerThread {
             return self.run_one_of_region();
         }
         self.taking_others(|| {
-            let local = self.take_local_job_fairly().map(Found::from);
+            let local = self.take_local_job_fairly();
             self.run_if_some(local.or_else(|| self.find_work(|| false, true)))
         })
     }
@@ -149,7 +149,7 @@ impl WorkerThread {
         if self.is_in_region() {
             return self.run_one_of_region();
         }
-        self.taking_others(|| self.run_if_some(self.take_local_job().map(Found::from)))
+        self.taking_others(|| self.run_if_some(self.take_local_job()))
     }
 
     /// Whether it is isolated because somebody wants that for what it runs now. Where all of a pool

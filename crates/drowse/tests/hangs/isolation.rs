@@ -4,7 +4,7 @@ use crate::common::{Dice, fib, mutual_wait};
 use crate::programs::{builder, for_each, on_every_protocol, sum};
 use drowse::{SleepProtocol, ThreadPool, Waiting, Yield};
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, OnceLock};
 use std::thread;
@@ -288,6 +288,56 @@ fn what_a_thief_has_spawned_is_run() {
         });
         all.send(()).unwrap();
         assert_eq!(runs.into_inner(), 1);
+    });
+}
+
+/// A job that spawns itself again until somebody says so must not keep a thief from the rest.
+#[test]
+fn a_job_that_comes_again_and_again_lets_others_have_their_turn() {
+    fn again(stop: &'static AtomicBool) {
+        if !stop.load(Ordering::Relaxed) {
+            drowse::spawn(move || again(stop));
+        }
+    }
+    on_every_protocol(|protocol| {
+        for waiting in [Waiting::Help, Waiting::Isolate] {
+            let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
+            let pool = builder(protocol, 2).waiting(waiting).build().expect("a pool");
+            pool.install(|| {
+                drowse::isolate(|| drowse::scope(|s| (0..8).for_each(|_| s.spawn(|_| again(stop)))))
+            });
+            pool.spawn(|| stop.store(true, Ordering::Relaxed));
+            pool.shutdown();
+            assert!(stop.load(Ordering::Relaxed));
+        }
+    });
+}
+
+/// What it waits for is in the queue of one who waits for the lock.
+#[test]
+fn a_handle_that_another_worker_has_spawned() {
+    on_every_protocol(|protocol| {
+        let pool = builder(protocol, 2).waiting(Waiting::Isolate).build().expect("a pool");
+        let ([send, locked, _, _], [_, is_locked, _, _]) = gates();
+        drop(send);
+        let (give, given) = channel();
+        let (lock, given) = (Mutex::new(()), Mutex::new(given));
+        let is_locked = Mutex::new(is_locked);
+        pool.scope(|s| {
+            let (lock, given, is_locked) = (&lock, &given, &is_locked);
+            s.spawn(move |_| {
+                let held = lock.lock().unwrap();
+                locked.send(()).unwrap();
+                let handle: drowse::JoinHandle<u32> = given.lock().unwrap().recv().unwrap();
+                assert_eq!(handle.join().unwrap(), 1);
+                drop(held);
+            });
+            s.spawn(move |_| {
+                is_locked.lock().unwrap().recv().unwrap();
+                give.send(drowse::spawn_handle(|| 1)).unwrap();
+                drop(lock.lock().unwrap());
+            });
+        });
     });
 }
 

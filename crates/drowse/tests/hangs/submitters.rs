@@ -46,3 +46,34 @@ fn fold_until(over: &AtomicBool) {
         node(20, over);
     }
 }
+
+/// A job from outside waits for one that it has spawned, by a channel, as people do who do not know
+/// better. Whoever is free takes that one, and not the next from outside, which would wait too. On
+/// rayon it is so.
+#[test]
+fn what_workers_have_spawned_comes_before_what_comes_from_outside() {
+    on_every_protocol(|protocol| {
+        let pool = builder(protocol, 2).waiting(Waiting::Help).build().expect("a pool");
+        let (end_first, may_end) = channel();
+        let (begin, has_begun) = channel();
+        let (answer, answers) = channel();
+        pool.spawn(move || may_end.recv().unwrap());
+        pool.spawn({
+            let (begin, answer) = (begin, answer.clone());
+            move || {
+                let (child, from_child) = channel();
+                drowse::spawn(move || child.send(1).unwrap());
+                begin.send(()).unwrap();
+                answer.send(from_child.recv().unwrap()).unwrap();
+            }
+        });
+        has_begun.recv().unwrap();
+        let (tell, told) = channel();
+        pool.spawn(move || answer.send(told.recv().unwrap()).unwrap());
+        // Now one worker waits for its child, and there is one more job from outside.
+        end_first.send(()).unwrap();
+        assert_eq!(answers.recv(), Ok(1));
+        tell.send(2).unwrap();
+        assert_eq!(answers.recv(), Ok(2));
+    });
+}
