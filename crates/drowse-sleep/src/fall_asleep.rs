@@ -2,7 +2,7 @@
 
 use crate::policy::ROUNDS_UNTIL_SLEEPY;
 use crate::word::Event;
-use crate::{ATTENTION, Announcement, Baton, LastLook, LatchWord, Restart, Sleep};
+use crate::{Announcement, Baton, LastLook, LatchWord, Restart, Sleep};
 use drowse_sync::{faulty, full_fence, heavy_fence, hint, look, omittable};
 use std::time::Duration;
 
@@ -114,10 +114,6 @@ impl Sleep {
             let (word, baton) = self.protocol.stop_looking(word);
             (word, (word, baton))
         });
-        if word & ATTENTION != 0 {
-            // WAKE: we may post from now on, and those who sleep need not have known of us.
-            omittable!("sleep/active-unalerted", self.alert_poster(idle.worker));
-        }
         if baton == Baton::Pass {
             omittable!("sleep/no-baton", self.pass_the_baton(word, &work_visible));
         }
@@ -332,6 +328,9 @@ impl Sleep {
     ///
     /// Workers do not read the word with each post, but with the next one after they were alerted.
     fn fence_against_posts(&self, name: &'static str, workers_may_post: bool) {
+        // ORDERING: pairs with the fence of a worker that raises its limit. Either it sees our change
+        // of the word after that, or we see the limit that it has raised.
+        full_fence("sleep/alert-unfenced");
         // WAKE: from now on workers that post look for us.
         omittable!("sleep/no-alert", self.alert_posters());
         if workers_may_post {

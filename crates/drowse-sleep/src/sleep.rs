@@ -176,13 +176,6 @@ impl Sleep {
         }
     }
 
-    /// The same, for one of them.
-    pub(crate) fn alert_poster(&self, worker: usize) {
-        if let Some(posters) = &self.posters {
-            posters.alert(worker);
-        }
-    }
-
     /// The name of the protocol.
     pub fn protocol(&self) -> &'static str {
         self.rules.name

@@ -178,22 +178,18 @@ where
     F: FnOnce(bool) -> R,
 {
     let is_back = on_this_worker(|worker| {
-        worker.taking_others(|| {
-            while !job_b.latch.probe() {
-                match worker.run_job_above(job_ref) {
-                    Above::Awaited => {
-                        worker.settle();
-                        return true;
-                    }
-                    Above::Other => (),
-                    Above::Nothing => {
-                        worker.wait_until(job_b.latch.word(), WaitFor::Join, Since::Job(job_ref))
-                    }
+        while !job_b.latch.probe() {
+            match worker.run_job_above(job_ref) {
+                Above::Awaited => {
+                    worker.settle();
+                    return true;
                 }
+                Above::Other => (),
+                Above::Nothing => worker.wait_until(job_b.latch.word(), WaitFor::Join, Since::Job(job_ref)),
             }
-            worker.settle();
-            false
-        })
+        }
+        worker.settle();
+        false
     });
     if is_back {
         // SAFETY: B, taken out of the only queue it was in.

@@ -2,15 +2,17 @@
 //!
 //! # Cover
 //!
-//! A `join` pushes an item, runs its first half, and takes the item back by its position. Whatever
-//! joins inside of the first half, takes back what it has pushed. So if nothing else happens, the
-//! item is where it was, and the newest. What else may happen is that an item is pushed and stays,
-//! or that one is popped which somebody further down on the stack has pushed. Both raise the
-//! *cover*: above it, nothing has happened but joins. A join whose position is below looks at the
-//! item itself, and brings the cover down to where it is.
+//! A `join` pushes an item, runs its first half, and takes the newest item back. Whatever joins
+//! inside of the first half, takes back what it has pushed. So if nothing else happens, the newest
+//! item is the one that this join has pushed, and need not be looked at. What else may happen is
+//! that an item is pushed and stays, or that one is popped which somebody further down on the stack
+//! has pushed. Both raise the *cover* above the newest item. From there on up, nothing has happened
+//! but joins: what lies there is theirs, in the order of the stack.
 //!
-//! Whoever pops items that it has not pushed, and runs them, raises the cover once more at the end,
-//! to where it began: joins inside of them have lowered it, and those further down must know.
+//! A join that finds the newest item covered looks at it. If it is its own, the cover comes down to
+//! where it was, and the next join further down does the same: what is below the cover stays below
+//! until somebody has looked. One whose item is gone finds no newest item that is not covered, or
+//! one that was stolen: whatever was above the cover has been taken back by then.
 
 use super::{ALERTED, ASKED, Shared};
 #[cfg(not(any(drowse_loom, drowse_shuttle)))]

@@ -285,11 +285,9 @@ impl WorkerThread {
 
     /// Runs one job of its own that the region it is in has made. False if there was none.
     pub(super) fn run_one_of_region(&self) -> bool {
-        self.taking_others(|| {
-            let job = self.deque.pop_since(self.floor.get());
-            // SAFETY: what is in the deque was put there by `push`, and has left it now.
-            self.run_if_some(job.map(|word| Found::from(unsafe { JobRef::from_word(word) })))
-        })
+        let job = self.deque.pop_since(self.floor.get());
+        // SAFETY: what is in the deque was put there by `push`, and has left it now.
+        self.run_if_some(job.map(|word| Found::from(unsafe { JobRef::from_word(word) })))
     }
 
     /// A job that descends from what this worker waits for since that point, from wherever it is.

@@ -107,11 +107,9 @@ impl WorkerThread {
         // WAKE: somebody may wait for what we hold, and we may not come back for long.
         self.settle();
         self.deque.share();
-        self.taking_others(|| {
-            let given_away = self.give_place_away(if_nobody, &|| self.newest_job());
-            let _away = Away::begin(self);
-            f(given_away)
-        })
+        let given_away = self.give_place_away(if_nobody, &|| self.newest_job());
+        let _away = Away::begin(self);
+        f(given_away)
     }
 
     /// Waits until somebody else has run this job, in this worker's place. False if there is

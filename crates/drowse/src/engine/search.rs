@@ -135,11 +135,9 @@ impl WorkerThread {
 
     /// Runs the jobs of our own until there are none.
     pub(super) fn run_local_jobs(&self) {
-        self.taking_others(|| {
-            while let Some(found) = self.take_local_job() {
-                self.run_local(found);
-            }
-        });
+        while let Some(found) = self.take_local_job() {
+            self.run_local(found);
+        }
         self.settle();
     }
 }

@@ -32,16 +32,14 @@ impl WorkerThread {
             let is_main_loop = what == WaitFor::Home;
             self.waits.set(self.waits.get() + 1);
             let before = self.trail().begin_wait(what);
-            self.taking_others(|| {
-                if !is_main_loop && self.is_isolated() {
-                    self.wait_isolated(latch, what, since);
-                } else if !is_main_loop && self.is_deep() {
-                    self.wait_deep(latch, since);
-                }
-                while !latch.probe() {
-                    self.go_on(latch, is_main_loop);
-                }
-            });
+            if !is_main_loop && self.is_isolated() {
+                self.wait_isolated(latch, what, since);
+            } else if !is_main_loop && self.is_deep() {
+                self.wait_deep(latch, since);
+            }
+            while !latch.probe() {
+                self.go_on(latch, is_main_loop);
+            }
             self.waits.set(self.waits.get() - 1);
             self.trail().end_wait(before);
             self.settle();
@@ -138,10 +136,8 @@ impl WorkerThread {
         if self.is_in_region() {
             return self.run_one_of_region();
         }
-        self.taking_others(|| {
-            let local = self.take_local_job_fairly();
-            self.run_if_some(local.or_else(|| self.find_work(|| false, true)))
-        })
+        let local = self.take_local_job_fairly();
+        self.run_if_some(local.or_else(|| self.find_work(|| false, true)))
     }
 
     /// Runs one job of our own. False if there was none.
@@ -149,7 +145,7 @@ impl WorkerThread {
         if self.is_in_region() {
             return self.run_one_of_region();
         }
-        self.taking_others(|| self.run_if_some(self.take_local_job()))
+        self.run_if_some(self.take_local_job())
     }
 
     /// Whether it is isolated because somebody wants that for what it runs now. Where all of a pool

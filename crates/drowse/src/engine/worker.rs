@@ -358,15 +358,6 @@ impl WorkerThread {
         self.deque.pop_slow(position)
     }
 
-    /// Calls `f`, which runs jobs of the deque that it has not pushed. Those who have, further down
-    /// on the stack, will know.
-    pub(crate) fn taking_others<R>(&self, f: impl FnOnce() -> R) -> R {
-        let before = self.position();
-        let result = f();
-        omittable!("engine/uncovers-others", self.deque.cover(before));
-        result
-    }
-
     /// Runs a job that was taken from a queue.
     ///
     /// # Safety
