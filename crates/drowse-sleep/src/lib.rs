@@ -76,8 +76,8 @@
 //! What a post must notice is in the low bits of the word, and they are zero while all are busy. So
 //! the hot path is the same machine code whichever protocol a pool has chosen: one load, one test,
 //! one branch; and none of it for [workers that are alerted](Posters) when somebody sleeps. Since a
-//! table touches nothing, all of it is tried in a test: every word that three workers can reach, and
-//! every event (`tables.rs`).
+//! table touches nothing, all of it is tried in a test: every word that three workers can reach,
+//! and every event (`tables.rs`).
 //!
 //! # The protocols
 //!

@@ -258,8 +258,8 @@ pub struct Posted {
 /// Workers that post only when they were alerted.
 ///
 /// A worker that was alerted [posts](crate::Sleep::post) what it publishes from then on. When it
-/// finds that [nobody sleeps](crate::Sleep::has_sleepers), it need no longer, but then it looks once
-/// more: it takes back the alert, executes a full fence, and asks again.
+/// finds that [nobody sleeps](crate::Sleep::has_sleepers), it need no longer, but then it looks
+/// once more: it takes back the alert, executes a full fence, and asks again.
 pub trait Posters: fmt::Debug + Send + Sync {
     /// This worker must post. Called by any thread; whoever must not be missed executes a fence
     /// after that.

@@ -81,8 +81,8 @@ where
     join_or(oper_a, |migrated| oper_b(FnContext::new(migrated)), join_from_outside)
 }
 
-/// The hot path: push, run A, take B back, run it. Everything else is out of line. `outside` is what
-/// a thread does that is not a worker.
+/// The hot path: push, run A, take B back, run it. Everything else is out of line. `outside` is
+/// what a thread does that is not a worker.
 #[inline(always)]
 fn join_or<A, B, RA, RB>(oper_a: A, func_b: B, outside: fn(A, B) -> (RA, RB)) -> (RA, RB)
 where

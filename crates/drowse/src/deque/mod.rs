@@ -115,7 +115,8 @@ struct Shared<T> {
     public: CachePadded<Public<T>>,
 }
 
-/// A limit that no `bottom` is below: a thief has asked for items, or the owner has no light fences.
+/// A limit that no `bottom` is below: a thief has asked for items, or the owner has no light
+/// fences.
 const ASKED: i64 = i64::MIN;
 
 /// Another one: somebody sleeps, or is about to.

@@ -1,11 +1,12 @@
 //! How a pool begins.
 
 use super::absent::Vacancies;
+use super::current::IsCurrent;
 use super::recruit::{Presence, Recruiter};
 use super::registry::{Handlers, Registry, RegistryParts};
 use super::spare::Spares;
 use super::turns::after_slow_push;
-use super::worker::{IsCurrent, WorkerThread};
+use super::worker::WorkerThread;
 use crate::deque::{self, Owner, Stealer};
 use crate::job::{JobHeader, Slabs};
 use crate::trace::Recorder;

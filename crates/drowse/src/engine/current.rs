@@ -1,0 +1,158 @@
+//! Which worker a thread is, and where that pushes.
+
+use super::worker::WorkerThread;
+use crate::deque::Bottom;
+#[cfg(not(any(drowse_loom, drowse_shuttle)))]
+use crate::deque::Nobody;
+use crate::job::JobHeader;
+#[cfg(not(any(drowse_loom, drowse_shuttle)))]
+use drowse_sync::atomic::AtomicPtr;
+use std::cell::Cell;
+use std::ptr;
+
+drowse_sync::thread_local! {
+    /// The worker that this thread is; null on a thread that is not a worker.
+    static CURRENT: Cell<*const WorkerThread> = const { Cell::new(ptr::null()) };
+}
+
+/// The end of a worker's deque that it pushes to.
+pub(crate) type End = Bottom<JobHeader>;
+
+#[cfg(not(any(drowse_loom, drowse_shuttle)))]
+static NOBODY: Nobody<JobHeader> = Nobody::new(&NOWHERE_TO_PUSH);
+
+#[cfg(not(any(drowse_loom, drowse_shuttle)))]
+static NOWHERE_TO_PUSH: AtomicPtr<JobHeader> = AtomicPtr::new(ptr::null_mut());
+
+#[cfg(not(any(drowse_loom, drowse_shuttle)))]
+drowse_sync::thread_local! {
+    /// The end of that worker's deque; that of nobody's on a thread that is not a worker.
+    static END: Cell<End> = const { Cell::new(End::of_nobody(&NOBODY)) };
+}
+
+drowse_sync::thread_local! {
+    /// Whether this thread runs a handler, as if it were not a worker.
+    static IN_HANDLER: Cell<bool> = const { Cell::new(false) };
+}
+
+impl WorkerThread {
+    /// Calls `f` with the worker that this thread is; with `None` on a thread that is not a worker.
+    #[inline(always)]
+    pub(crate) fn with_current<R>(f: impl FnOnce(Option<&Self>) -> R) -> R {
+        // SAFETY: `make_current` was promised that the worker lives until it is current no more.
+        // `f` cannot keep the borrow, and nobody drops the worker
+        // under `f`: its thread runs `f` inside of `run_worker`, which holds it; an adopted worker
+        // is leaked, or taken back by the very call that adopted it, once all that was called in
+        // between has returned.
+        f(unsafe { Self::current() })
+    }
+
+    /// The worker that this thread is. For [`with_current`](Self::with_current), and for the one
+    /// caller whose fast path must not be a closure: LLVM may leave that out of line.
+    ///
+    /// # Safety
+    ///
+    /// As long as the borrow is used, this thread must run the code that asked for it.
+    #[inline(always)]
+    pub(crate) unsafe fn current<'a>() -> Option<&'a Self> {
+        // SAFETY: the caller's promise; see `with_current` for why it is enough.
+        unsafe { CURRENT.with(Cell::get).as_ref() }
+    }
+
+    /// The end of this thread's deque, or `None` in a model, where that of nobody cannot be had.
+    #[inline(always)]
+    pub(crate) fn current_end() -> Option<End> {
+        #[cfg(not(any(drowse_loom, drowse_shuttle)))]
+        return Some(END.with(Cell::get));
+        #[cfg(any(drowse_loom, drowse_shuttle))]
+        Self::with_current(|worker| worker.map(Self::end_of_deque))
+    }
+
+    /// The end of its deque.
+    pub(crate) fn end_of_deque(&self) -> End {
+        self.deque.end()
+    }
+
+    /// Makes this thread the worker `this`, or none. Returns what it was.
+    fn set_current(this: *const Self) -> *const Self {
+        #[cfg(not(any(drowse_loom, drowse_shuttle)))]
+        END.with(|end| {
+            // SAFETY: whoever calls this was promised that it is alive, if there is one.
+            end.set(unsafe { this.as_ref() }.map_or(End::of_nobody(&NOBODY), Self::end_of_deque));
+        });
+        CURRENT.with(|current| current.replace(this))
+    }
+
+    /// Whether this thread is this worker.
+    pub(crate) fn is_current(&self) -> bool {
+        CURRENT.with(|current| ptr::eq(current.get(), self))
+    }
+
+    /// Makes this thread the worker `this`, until what this returns is dropped, on this thread.
+    ///
+    /// # Safety
+    ///
+    /// `this` must be alive, and must not be moved or dropped until then.
+    pub(super) unsafe fn make_current(this: *const Self) -> IsCurrent {
+        let is_free = CURRENT.with(Cell::get).is_null() && !Self::in_handler();
+        assert!(is_free, "a thread is a worker of one pool at a time");
+        Self::set_current(this);
+        IsCurrent::of(this)
+    }
+
+    /// Makes this thread the worker `this` for a while, or none. Returns what it was.
+    ///
+    /// # Safety
+    ///
+    /// `this` must be null, or alive and in its place until it is replaced again.
+    pub(super) unsafe fn replace_current(this: *const Self) -> *const Self {
+        Self::set_current(this)
+    }
+
+    /// Calls `f`, a handler of the user's, as if this thread were not a worker.
+    pub(super) fn as_non_worker(f: impl FnOnce()) {
+        let _restore = RestoreWorker {
+            worker: Self::set_current(ptr::null()),
+            in_handler: IN_HANDLER.with(|in_handler| in_handler.replace(true)),
+        };
+        f();
+    }
+
+    /// Whether this thread runs a handler, in the middle of something else: it cannot become a
+    /// worker now, though it looks as if it were not one.
+    pub(crate) fn in_handler() -> bool {
+        IN_HANDLER.with(Cell::get)
+    }
+}
+
+/// Makes this thread again what it was before a handler, also if the handler panics.
+struct RestoreWorker {
+    worker: *const WorkerThread,
+    in_handler: bool,
+}
+
+impl Drop for RestoreWorker {
+    fn drop(&mut self) {
+        WorkerThread::set_current(self.worker);
+        IN_HANDLER.with(|in_handler| in_handler.set(self.in_handler));
+    }
+}
+
+/// This thread is a worker as long as this lives.
+#[must_use]
+#[derive(Debug)]
+pub(super) struct IsCurrent(*const WorkerThread);
+
+impl IsCurrent {
+    pub(super) fn of(worker: *const WorkerThread) -> Self {
+        Self(worker)
+    }
+}
+
+impl Drop for IsCurrent {
+    fn drop(&mut self) {
+        if CURRENT.with(|current| ptr::eq(current.get(), self.0)) {
+            WorkerThread::set_current(ptr::null());
+        }
+    }
+}
