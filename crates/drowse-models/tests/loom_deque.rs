@@ -197,11 +197,12 @@ fn a_deque_that_grows_loses_nothing() {
         let items = Items::new(3);
         let (owner, stealer) = deque::new(2);
         items.push(&owner, 0);
-        items.push(&owner, 1);
         let thief = thread::spawn({
             let items = items.clone();
             move || steal(&stealer, &items)
         });
+        // It grows as soon as it is full.
+        items.push(&owner, 1);
         items.push(&owner, 2);
         let stolen = thief.join().unwrap();
         let popped = [pop(&owner, &items), pop(&owner, &items), pop(&owner, &items)];
@@ -315,7 +316,7 @@ fn a_thief_that_finds_nothing_has_overlooked_nothing() {
 fn a_thief_takes_what_another_has_published() {
     with_preemptions(3, || {
         let items = Items::new(2);
-        let (owner, stealer) = deque::new(2);
+        let (owner, stealer) = deque::new(4);
         let stealer = Arc::new(stealer);
         items.push(&owner, 0);
         let thieves = [Stealer::steal, Stealer::steal_by_force].map(|steal| {
@@ -338,7 +339,7 @@ fn a_thief_takes_what_another_has_published() {
 fn a_thief_sees_what_lies_below_what_was_popped() {
     with_preemptions(3, || {
         let items = Items::new(2);
-        let (owner, stealer) = deque::new(2);
+        let (owner, stealer) = deque::new(4);
         let thief = thread::spawn({
             let items = items.clone();
             move || steal(&stealer, &items)

@@ -328,9 +328,6 @@ impl Sleep {
     ///
     /// Workers do not read the word with each post, but with the next one after they were alerted.
     fn fence_against_posts(&self, name: &'static str, workers_may_post: bool) {
-        // ORDERING: pairs with the fence of a worker that raises its limit. Either it sees our
-        // change of the word after that, or we see the limit that it has raised.
-        full_fence("sleep/alert-unfenced");
         // WAKE: from now on workers that post look for us.
         omittable!("sleep/no-alert", self.alert_posters());
         if workers_may_post {

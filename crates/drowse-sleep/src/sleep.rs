@@ -9,7 +9,7 @@ use crate::slots::Slots;
 use crate::word::Word;
 use crate::{Lookout, MAX_WORKERS, Mark, Observer, Policy, Posters, Protocol, Rules, SleepProtocol};
 use drowse_sync::atomic::AtomicUsize;
-use drowse_sync::{Arc, CachePadded, Counter, Process, Stopwatch, faulty};
+use drowse_sync::{Arc, CachePadded, Counter, Process, Stopwatch, faulty, full_fence};
 use std::time::Duration;
 
 /// The sleep of the workers of one pool.
@@ -172,6 +172,9 @@ impl Sleep {
     /// Somebody sleeps, or is about to.
     pub(crate) fn alert_posters(&self) {
         if let Some(posters) = &self.posters {
+            // ORDERING: pairs with the fence of a worker that raises its limit. Either it sees our
+            // change of the word after that, or we see the limit that it has raised.
+            full_fence("sleep/alert-unfenced");
             (0..self.seats_in_use()).for_each(|worker| posters.alert(worker));
         }
     }

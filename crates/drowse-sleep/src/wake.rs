@@ -3,7 +3,7 @@
 use crate::slots::{Claim, Grip};
 use crate::word::Event;
 use crate::{Posted, PostedTo, Reason, Sleep, Wake};
-use drowse_sync::{faulty, full_fence, full_fence_after_rmw, light_fence, omittable};
+use drowse_sync::{faulty, full_fence, full_fence_after_rmw, omittable};
 
 /// What becomes of whoever wakes a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,14 +22,13 @@ impl Sleep {
     ///
     /// `queue` is where they are; it is asked only when somebody sleeps.
     ///
-    /// When nobody sleeps or is sleepy, this is a [light fence](drowse_sync::light_fence), one load
-    /// and one branch, whatever the protocol. A caller that does not hold
-    /// [`LightFences`](drowse_sync::LightFences) must have executed a full fence since it published
-    /// the jobs.
+    /// When nobody sleeps or is sleepy, this is one load and one branch, whatever the protocol. The
+    /// caller must have executed a [light fence](drowse_sync::light_fence) since it published the
+    /// jobs, or a full one if it does not hold [`LightFences`](drowse_sync::LightFences).
     #[inline(always)]
     pub fn post(&self, jobs: usize, queue: &impl PostedTo) {
-        // ORDERING: pairs with the fence of a worker that falls asleep, or passes the baton.
-        light_fence("sleep/no-local-post-fence");
+        // ORDERING: the caller's fence pairs with that of a worker that falls asleep, or passes the
+        // baton.
         if self.word.wants_attention() {
             self.post_cold(jobs, true, queue);
         }

@@ -75,7 +75,7 @@ mod stealer;
 use bottom::Private;
 use buffer::Buffer;
 use drowse_sync::atomic::{AtomicI64, AtomicPtr, Ordering};
-use drowse_sync::{Arc, CachePadded, LightFences, Mutex, Prepared, light_fence, mutant};
+use drowse_sync::{Arc, CachePadded, LightFences, Mutex, Prepared, light_fence};
 use split::{AtomicSplit, Split};
 use std::ptr::NonNull;
 
@@ -160,8 +160,9 @@ impl<T> Shared<T> {
     #[inline(always)]
     fn lower_bottom(&self, bottom: i64) -> bool {
         // ORDERING: release, though nothing is pushed: a thief may never see the values that the
-        // items below were pushed with, since this one replaces them.
-        self.private.set_bottom(bottom, mutant::weaken("deque/pop-relaxed", Ordering::Release));
+        // items below were pushed with, since this one replaces them. (No model shows it: to loom
+        // the light fence of a push releases what comes before.)
+        self.private.set_bottom(bottom, Ordering::Release);
         // ORDERING: pairs with the heavy fence in `Stealer::publish`: handshake 1 of the module's
         // notes.
         light_fence("deque/pop-unfenced");

@@ -209,9 +209,8 @@ impl<T> Stealer<T> {
             full_fence("deque/publish-unfenced");
         }
         // ORDERING: acquire pairs with the release of the push; the change of the split passes it
-        // on to other thieves.
-        let bottom =
-            self.shared.private.bottom.load(mutant::weaken("deque/publish-relaxed", Ordering::Acquire));
+        // on to other thieves. (No model shows it: to loom the two fences do the same.)
+        let bottom = self.shared.private.bottom.load(Ordering::Acquire);
         let wanted = split.index() + (private + 1) / 2;
         let granted = faulty!("deque/publish-ignores-owner", wanted.min(bottom), wanted);
         // An owner that is after a public item has `bottom` below the split, for a moment.
