@@ -173,6 +173,19 @@ impl Recruiter {
         Ok(())
     }
 
+    /// Whether another thread may end while the pool goes on. Not before the last one that did is
+    /// gone: where threads take longer to end than others to start, there would be ever more.
+    #[cfg(not(any(drowse_loom, drowse_shuttle)))]
+    pub(super) fn lets_leave(&self) -> bool {
+        self.crew.lock().last_to_leave.as_ref().is_none_or(thread::JoinHandle::is_finished)
+    }
+
+    /// In a model a thread cannot tell.
+    #[cfg(any(drowse_loom, drowse_shuttle))]
+    pub(super) fn lets_leave(&self) -> bool {
+        true
+    }
+
     /// The thread of this number, which is the calling one, ends. If others go on, somebody has to
     /// join it, or its stack would be kept until the end: that is the next one to leave, which has
     /// nothing else to do.

@@ -52,9 +52,10 @@ impl WorkerThread {
         let end = self.end();
         self.waits.set(self.waits.get() + 1);
         let before = self.trail().begin_wait(WaitFor::Home);
-        let mut is_bored = searching.is_some_and(|idle| self.search(idle, end, true));
+        let mut is_bored = searching.is_some_and(|idle| self.search(idle, end, true))
+            && self.registry.recruiter.lets_leave();
         while !end.probe() && !is_bored {
-            is_bored = self.go_on(end, true);
+            is_bored = self.go_on(end, true) && self.registry.recruiter.lets_leave();
         }
         self.waits.set(self.waits.get() - 1);
         self.trail().end_wait(before);
