@@ -37,7 +37,8 @@ impl Slots {
 
     /// Whether the worker sleeps alone, or is about to.
     pub(crate) fn is_alone(&self, worker: usize) -> bool {
-        // ORDERING: relaxed; a hint.
+        // ORDERING: relaxed; whoever must not miss one has executed a fence, as has the worker
+        // since it was prepared.
         self.slots[worker].load(Ordering::Relaxed) & ALONE != 0
     }
 

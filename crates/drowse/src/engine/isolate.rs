@@ -261,7 +261,9 @@ impl WorkerThread {
     fn go_back_to(&self, before: Option<Descent>) {
         self.lineage().go_back_to(before);
         // WAKE: those who wait for that, and have not seen, meanwhile, that a letter comes from it.
-        if before.is_some() && self.registry.sleep.sleeping_alone() > 0 {
+        // By the fence of the call, we see that one is about to sleep, or it sees where we are. (No
+        // model shows what is lost without.)
+        if before.is_some() {
             self.registry.sleep.call_all();
         }
     }
