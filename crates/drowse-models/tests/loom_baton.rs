@@ -2,7 +2,7 @@
 #![cfg(drowse_loom)]
 
 use drowse_models::{
-    Board, MakeSleep, Parcel, assert_nobody_counted, for_each_protocol, set_latch, wait_until,
+    Board, MakeSleep, Parcel, assert_nobody_counted, for_each_protocol, post_pushed, set_latch, wait_until,
     with_preemptions,
 };
 use drowse_sleep::{LatchWord, Sleep};
@@ -81,7 +81,7 @@ fn a_searcher_whose_latch_is_set_passes_the_baton(make: MakeSleep) {
         let (searcher, sleeper) = (pool.start(0), pool.start(1));
         pool.end_wait_of(0);
         pool.publish();
-        pool.sleep.post(1, &|| true);
+        post_pushed(&pool.sleep);
         searcher.join().unwrap();
         sleeper.join().unwrap();
         assert_nobody_counted(&pool.sleep);
@@ -109,7 +109,7 @@ fn a_searcher_sees_the_second_job(make: MakeSleep, workers: usize, post: fn(&Sle
 
 /// A light fence in the post, a heavy one where the baton is passed.
 fn a_searcher_sees_the_second_job_of_a_worker(make: MakeSleep) {
-    a_searcher_sees_the_second_job(make, 3, |sleep| sleep.post(1, &|| true));
+    a_searcher_sees_the_second_job(make, 3, post_pushed);
 }
 
 /// Full fences on both sides.

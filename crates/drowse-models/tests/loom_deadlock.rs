@@ -3,7 +3,9 @@
 //! `loom_lookout`.
 #![cfg(drowse_loom)]
 
-use drowse_models::{MakeSleep, assert_nobody_counted, for_each_protocol, set_latch, with_preemptions};
+use drowse_models::{
+    MakeSleep, assert_nobody_counted, for_each_protocol, post_pushed, set_latch, with_preemptions,
+};
 use drowse_sleep::{Host, LatchWord, Mark, Sleep};
 use drowse_sync::atomic::{AtomicBool, Ordering};
 use drowse_sync::{Arc, Condvar, LightFences, Mutex, thread};
@@ -58,7 +60,7 @@ fn the_alarm_is_raised_once_the_other_sleeps(make: MakeSleep) {
                 pool.sleep.stop_looking(idle, || false);
             }
         });
-        pool.sleep.post(1, &|| true);
+        post_pushed(&pool.sleep);
         let mark = Mark::here(None);
         pool.sleep.mark_blocked(1, mark);
         let mut raised = pool.suspicion.raised.lock();
@@ -102,7 +104,7 @@ impl Halves {
 
     fn worker_1(&self) {
         self.job.store(true, Ordering::Release);
-        self.sleep.post(1, &|| true);
+        post_pushed(&self.sleep);
         let mark = Mark::here(None);
         self.sleep.mark_blocked(1, mark);
         let mut done = self.done.lock();

@@ -2,10 +2,12 @@
 //! something to it.
 #![cfg(drowse_loom)]
 
-use drowse_models::{Board, Parcel, assert_nobody_counted, every_interleaving, set_latch, wait_until};
+use drowse_models::{
+    Board, Parcel, assert_nobody_counted, every_interleaving, post_pushed, set_latch, wait_until,
+};
 use drowse_sleep::{LatchWord, Policy, Sleep, SleepProtocol, Steering};
 use drowse_sync::atomic::{AtomicU32, Ordering};
-use drowse_sync::{Arc, LightFences, light_fence, thread};
+use drowse_sync::{Arc, LightFences, thread};
 
 /// Worker 1 waits for a job, worker 0 posts it. The job sets the latch that worker 1 waits for.
 struct Pool {
@@ -55,8 +57,7 @@ fn a_sleeper_arrives_when_it_was_let_go_and_not_before() {
         });
         pool.job.put(42);
         pool.jobs.store(1, Ordering::Release);
-        light_fence("");
-        pool.sleep.post(1, &|| true);
+        post_pushed(&pool.sleep);
         sleeper.join().unwrap();
         assert_nobody_counted(&pool.sleep);
     });

@@ -3,7 +3,8 @@
 #![cfg(drowse_loom)]
 
 use drowse_models::{
-    Board, MakeSleep, Parcel, assert_nobody_counted, for_protocols, set_latch, wait_until, with_preemptions,
+    Board, MakeSleep, Parcel, assert_nobody_counted, for_protocols, post_pushed, set_latch, wait_until,
+    with_preemptions,
 };
 use drowse_sleep::{LatchWord, Sleep};
 use drowse_sync::atomic::{AtomicU32, Ordering};
@@ -54,7 +55,7 @@ fn one_of_them_runs_the_job(make: MakeSleep) {
         });
         pool.job.put(42);
         pool.jobs.store(1, Ordering::Release);
-        pool.sleep.post(1, &|| true);
+        post_pushed(&pool.sleep);
         for sleeper in sleepers {
             sleeper.join().unwrap();
         }
