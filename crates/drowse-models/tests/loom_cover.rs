@@ -1,34 +1,50 @@
 //! What a join may take back without a look at it.
 #![cfg(drowse_loom)]
 
-use drowse::model::deque::{self, Owner, Steal};
+use drowse::model::deque::{self, Owner, Steal, Stealer};
 use drowse_models::{every_interleaving, with_preemptions};
 use drowse_sync::thread;
 use std::ptr::NonNull;
 
-/// Pushes an item as a join does.
-fn fork(owner: &Owner<u32>, item: &u32) {
-    // SAFETY: it is the owner's own end.
-    if unsafe { owner.end().push(NonNull::from(item)) } {
-        owner.pushed_slow();
-    }
+/// What a join has pushed.
+struct Half<'a> {
+    item: &'a u32,
+    position: i64,
 }
 
-/// Takes it back as a join does.
-fn take_back(owner: &Owner<u32>, item: &u32) -> bool {
-    // SAFETY: as above.
-    unsafe {
-        let (position, is_covered) = owner.end().newest();
-        match is_covered {
-            true => owner.take_back(NonNull::from(item)),
-            false => owner.end().take_back(position) || owner.pop_slow(position),
+impl<'a> Half<'a> {
+    /// Pushes an item as a join does.
+    fn fork(owner: &Owner<u32>, item: &'a u32) -> Self {
+        // SAFETY: it is the owner's own end.
+        let position = unsafe { owner.end().position() };
+        // SAFETY: as above.
+        if unsafe { owner.end().push(position, NonNull::from(item)) } {
+            owner.pushed_slow();
         }
+        Self { item, position }
     }
-}
 
-fn is_covered(owner: &Owner<u32>) -> bool {
-    // SAFETY: as above.
-    unsafe { owner.end().newest().1 }
+    fn is_covered(&self, owner: &Owner<u32>) -> bool {
+        // SAFETY: as above.
+        unsafe { owner.end().is_covered(self.position) }
+    }
+
+    /// Takes it back as a join does.
+    fn take_back(&self, owner: &Owner<u32>) -> bool {
+        if self.is_covered(owner) {
+            return owner.take_back(NonNull::from(self.item));
+        }
+        // SAFETY: as above.
+        let is_private = unsafe { owner.end().take_back(self.position) };
+        is_private || owner.pop_slow(self.position)
+    }
+
+    /// Takes it back as a join does that sees, by its latch, that somebody has run it.
+    fn take_back_done(&self, owner: &Owner<u32>) -> bool {
+        // SAFETY: as above.
+        assert!(unsafe { owner.end().is_covered(-1) }, "whatever is there");
+        owner.take_back(NonNull::from(self.item))
+    }
 }
 
 /// A job that was spawned lies on top of what the join has pushed.
@@ -36,16 +52,16 @@ fn is_covered(owner: &Owner<u32>) -> bool {
 fn what_stays_covers_what_is_below() {
     every_interleaving(|| {
         let (owner, _stealer) = deque::new(4);
-        let (half, spawned) = (1, 2);
-        fork(&owner, &half);
-        assert!(!is_covered(&owner));
+        let (item, spawned) = (1, 2);
+        let half = Half::fork(&owner, &item);
+        assert!(!half.is_covered(&owner));
         owner.push(NonNull::from(&spawned));
-        assert!(!take_back(&owner, &half));
+        assert!(!half.take_back(&owner));
         assert_eq!(owner.pop(), Some(NonNull::from(&spawned)));
-        assert!(take_back(&owner, &half));
-        fork(&owner, &half);
-        assert!(!is_covered(&owner), "that is over");
-        assert!(take_back(&owner, &half));
+        assert!(half.take_back(&owner));
+        let half = Half::fork(&owner, &item);
+        assert!(!half.is_covered(&owner), "that is over");
+        assert!(half.take_back(&owner));
     });
 }
 
@@ -55,17 +71,24 @@ fn whose_item_is_gone_does_not_take_that_of_another() {
     every_interleaving(|| {
         let (owner, _stealer) = deque::new(4);
         let (outer, inner, other) = (1, 2, 3);
-        fork(&owner, &outer);
-        fork(&owner, &inner);
-        assert_eq!(owner.pop(), Some(NonNull::from(&inner)));
+        let outer = Half::fork(&owner, &outer);
+        let inner = Half::fork(&owner, &inner);
+        assert_eq!(owner.pop(), Some(NonNull::from(inner.item)));
         for _ in 0..2 {
-            fork(&owner, &other);
-            assert!(take_back(&owner, &other));
+            let other = Half::fork(&owner, &other);
+            assert!(other.take_back(&owner));
         }
-        assert!(!take_back(&owner, &inner));
-        assert!(take_back(&owner, &outer));
+        assert!(!inner.take_back_done(&owner));
+        assert!(outer.take_back(&owner));
         assert!(owner.is_empty());
     });
+}
+
+fn steal(stealer: &Stealer<u32>) -> Option<NonNull<u32>> {
+    match stealer.steal_by_force() {
+        Steal::Success(item) => Some(item),
+        _ => None,
+    }
 }
 
 /// The inner one is stolen, perhaps, and both are taken back, or not.
@@ -75,16 +98,33 @@ fn joins_and_a_thief_take_each_item_once() {
         let (owner, stealer) = deque::new(4);
         let (outer, inner) = (1, 2);
         let items = [&outer, &inner].map(|item| NonNull::from(item).addr());
-        fork(&owner, &outer);
-        let thief = thread::spawn(move || match stealer.steal_by_force() {
-            Steal::Success(item) => Some(item.addr()),
-            _ => None,
-        });
-        fork(&owner, &inner);
-        let inner_is_back = take_back(&owner, &inner);
-        let outer_is_back = take_back(&owner, &outer);
+        let outer = Half::fork(&owner, &outer);
+        let thief = thread::spawn(move || steal(&stealer).map(NonNull::addr));
+        let inner = Half::fork(&owner, &inner);
+        let inner_is_back = inner.take_back(&owner);
+        let outer_is_back = outer.take_back(&owner);
         let stolen = thief.join().unwrap();
         assert_eq!(stolen == Some(items[0]), !outer_is_back);
         assert_eq!(stolen == Some(items[1]), !inner_is_back);
+    });
+}
+
+/// Both are stolen, the outer one first. When its join looks, the newest position is not its own.
+#[test]
+fn what_comes_after_two_that_were_stolen_is_found() {
+    every_interleaving(|| {
+        let (owner, stealer) = deque::new(4);
+        let (outer, inner, next) = (1, 2, 3);
+        let outer = Half::fork(&owner, &outer);
+        let inner = Half::fork(&owner, &inner);
+        assert_eq!(steal(&stealer), Some(NonNull::from(outer.item)));
+        assert_eq!(steal(&stealer), Some(NonNull::from(inner.item)));
+        assert!(!inner.take_back(&owner));
+        assert!(!outer.take_back(&owner));
+        assert!(owner.is_empty());
+        let next = Half::fork(&owner, &next);
+        assert!(!stealer.is_empty());
+        assert_eq!(steal(&stealer), Some(NonNull::from(next.item)));
+        assert!(!next.take_back(&owner));
     });
 }

@@ -1,14 +1,13 @@
 //! The core latch: an event with one waiter, in one word of three states.
 
-use drowse_sync::atomic::{AtomicU32, Ordering};
+use drowse_sync::atomic::{AtomicI64, Ordering};
 use drowse_sync::{faulty, mutant, omittable};
 
-/// Not set; the owner is running or searching.
-const UNSET: u32 = 0;
-/// Not set; the owner's slot is prepared: whoever sets the latch must wake it.
-const SLEEPING: u32 = 1;
+/// Added to the note of one that is not set, and whose owner's slot is prepared: whoever sets the
+/// latch must wake it.
+const SLEEPING: i64 = i64::MIN;
 /// Set, for good.
-const SET: u32 = 2;
+const SET: i64 = -1;
 
 /// An event that happens once and that one worker, the *owner*, may wait for.
 ///
@@ -24,6 +23,10 @@ const SET: u32 = 2;
 /// Because the state says whether the owner sleeps *on this latch*, setting it wakes the owner
 /// exactly when that helps: an owner that runs another job, or sleeps on another latch, is left
 /// alone.
+///
+/// As long as it is not set the word has a *note* in it, a number that is not negative, for its
+/// owner: that is UNSET. The other two states are negative, so that one compare with the owner's
+/// word tells whether the note can be relied on.
 ///
 /// # Notes on memory ordering
 ///
@@ -45,14 +48,27 @@ const SET: u32 = 2;
 /// ```
 #[derive(Debug)]
 pub struct LatchWord {
-    state: AtomicU32,
+    state: AtomicI64,
 }
 
 impl LatchWord {
     /// A latch that is not set.
     #[inline(always)]
     pub fn new() -> Self {
-        Self { state: AtomicU32::new(UNSET) }
+        Self::with_note(0)
+    }
+
+    /// The same, with a number that is neither negative nor above `i64::MAX / 2`.
+    #[inline(always)]
+    pub fn with_note(note: i64) -> Self {
+        Self { state: AtomicI64::new(note) }
+    }
+
+    /// For the owner, which is awake: the note; or a negative number if the latch is set.
+    #[inline(always)]
+    pub fn note(&self) -> i64 {
+        // ORDERING: relaxed; whoever wants to know what the setter wrote probes.
+        self.state.load(Ordering::Relaxed)
     }
 
     /// Whether the latch is set. Once true, what the setter wrote before is visible.
@@ -70,15 +86,22 @@ impl LatchWord {
         // ORDERING: release pairs with the acquire in `set`: a setter that sees SLEEPING also sees
         // the slot prepared. Relaxed would let it find the slot of a worker that looks awake, and
         // wake nobody.
-        self.step(UNSET, SLEEPING, mutant::weaken("latch/tell-asleep-relaxed", Ordering::Release))
+        let ordering = mutant::weaken("latch/tell-asleep-relaxed", Ordering::Release);
+        // ORDERING: relaxed; only the owner changes it, but for setting it.
+        match self.state.load(Ordering::Relaxed) {
+            SET => false,
+            note => self.step(note, note + SLEEPING, ordering),
+        }
     }
 
     /// Owner: awake again, for whatever reason. (Or a guest was, in its place, and has told it.)
     pub(crate) fn tell_awake(&self) {
         // ORDERING: relaxed; only the owner enters and leaves the state.
-        if self.state.load(Ordering::Relaxed) == SLEEPING {
+        let state = self.state.load(Ordering::Relaxed);
+        if is_sleeping(state) {
             // A failure means that the latch was set in between, which the owner's loop will see.
-            omittable!("latch/no-tell-awake", _ = self.step(SLEEPING, UNSET, Ordering::Relaxed));
+            let awake = state - SLEEPING;
+            omittable!("latch/no-tell-awake", _ = self.step(state, awake, Ordering::Relaxed));
         }
     }
 
@@ -102,7 +125,7 @@ impl LatchWord {
         // SAFETY: none for the fault, that is its point: the latch may be gone.
         // ORDERING: of the fault, which is to look at all.
         faulty!("latch/set-touches-after", (), _ = unsafe { (*this).state.load(Ordering::Relaxed) });
-        faulty!("latch/set-forgets-sleeper", old == SLEEPING, false)
+        faulty!("latch/set-forgets-sleeper", is_sleeping(old), false)
     }
 
     /// What freeing the latch is to a model: loom fails it if some access does not come before this
@@ -115,11 +138,11 @@ impl LatchWord {
     #[doc(hidden)]
     pub unsafe fn free(this: *mut Self) {
         // SAFETY: the caller's promise; loom checks it.
-        unsafe { (*this).state.with_mut(|state| *state = u32::MAX) }
+        unsafe { (*this).state.with_mut(|state| *state = i64::MAX) }
     }
 
     /// One transition of the owner. A failure can only mean SET.
-    fn step(&self, from: u32, to: u32, ordering: Ordering) -> bool {
+    fn step(&self, from: i64, to: i64, ordering: Ordering) -> bool {
         // ORDERING: the caller's on success. On failure the owner goes on to `probe`, which
         // acquires.
         let exchange = || self.state.compare_exchange(from, to, ordering, Ordering::Relaxed);
@@ -130,6 +153,11 @@ impl LatchWord {
         debug_assert!(result.is_ok() || result == Err(SET), "the owner alone leaves {from}");
         result.is_ok()
     }
+}
+
+/// Whether the owner sleeps on a latch in this state.
+fn is_sleeping(state: i64) -> bool {
+    state < 0 && state != SET
 }
 
 impl Default for LatchWord {

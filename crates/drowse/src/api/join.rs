@@ -91,13 +91,15 @@ where
     RB: Send,
 {
     let Some(end) = WorkerThread::current_end() else { return outside(oper_a, func_b) };
+    // SAFETY: it is the end of this thread's own deque, or nobody's.
+    let position = unsafe { end.position() };
     // SAFETY: only workers of the pool take jobs from its deques. From nobody's, nobody does.
-    let job_b = StackJob::new(func_b, unsafe { SpinLatch::new(end) });
+    let job_b = StackJob::new(func_b, unsafe { SpinLatch::new(end, position) });
     // SAFETY: we do not leave this frame before the job was taken back or its latch is set,
     // whatever A does: its panic is halted. B and RB are `Send`.
     let job_ref = unsafe { job_b.as_job_ref() };
-    // SAFETY: it is the end of this thread's own deque, or nobody's.
-    let must_slow_down = unsafe { end.push(job_ref.into_word()) };
+    // SAFETY: as above.
+    let must_slow_down = unsafe { end.push(position, job_ref.into_word()) };
     if must_slow_down && !pushed_slow() {
         // SAFETY: it is in nobody's deque.
         return outside(oper_a, unsafe { job_b.take_func() });
@@ -106,12 +108,12 @@ where
         Ok(result_a) => result_a,
         Err(payload) => end_with_panic(&job_b, payload),
     };
-    // From the frame, where it is anyway: so no register is saved for it.
-    let end = job_b.latch.end();
+    // From the frame, where they are anyway: so no register is saved for them. The position is a
+    // negative one if B is done.
+    let (end, position) = (job_b.latch.end(), job_b.latch.position());
     // SAFETY: as above; and this thread is a worker, or we would not be here.
     let is_back = unsafe {
-        let (position, is_covered) = end.newest();
-        if is_covered {
+        if end.is_covered(position) {
             take_back_covered(job_ref)
         } else {
             end.take_back(position) || take_back_slow(position)
@@ -185,7 +187,11 @@ where
                     return true;
                 }
                 Above::Other => (),
-                Above::Nothing => worker.wait_until(job_b.latch.word(), WaitFor::Join, Since::Job(job_ref)),
+                Above::Nothing => worker.wait_until(
+                    job_b.latch.word(),
+                    WaitFor::Join,
+                    Since::Position(job_b.latch.position()),
+                ),
             }
         }
         worker.settle();
@@ -206,9 +212,8 @@ fn end_with_panic<F, R>(job_b: &StackJob<SpinLatch, F, R>, payload: Payload) -> 
 where
     F: FnOnce(bool) -> R,
 {
-    // SAFETY: the same reference as before, for its address.
-    let job_ref = unsafe { job_b.as_job_ref() };
-    on_this_worker(|worker| worker.wait_until(job_b.latch.word(), WaitFor::Join, Since::Job(job_ref)));
+    let since = Since::Position(job_b.latch.position());
+    on_this_worker(|worker| worker.wait_until(job_b.latch.word(), WaitFor::Join, since));
     // SAFETY: the latch is set, and this is the only place on this path that takes the result.
     unwind::drop_quietly(unsafe { job_b.take_result() });
     unwind::resume_unwinding(payload)

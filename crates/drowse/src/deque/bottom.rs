@@ -1,18 +1,24 @@
 //! The owner's end without the owner: all that the fast path of a `join` needs, in one cache line.
 //!
-//! # Cover
+//! # Positions
 //!
-//! A `join` pushes an item, runs its first half, and takes the newest item back. Whatever joins
-//! inside of the first half, takes back what it has pushed. So if nothing else happens, the newest
-//! item is the one that this join has pushed, and need not be looked at. What else may happen is
-//! that an item is pushed and stays, or that one is popped which somebody further down on the stack
-//! has pushed. Both raise the *cover* above the newest item. From there on up, nothing has happened
-//! but joins: what lies there is theirs, in the order of the stack.
+//! A `join` pushes an item, keeps its position, runs its first half, and takes the item back from
+//! there. Whatever joins inside of the first half, does the same. So if nothing else happens, the
+//! item is the newest one then, and need not be looked at. What else may happen?
 //!
-//! A join that finds the newest item covered looks at it. If it is its own, the cover comes down to
-//! where it was, and the next join further down does the same: what is below the cover stays below
-//! until somebody has looked. One whose item is gone finds no newest item that is not covered, or
-//! one that was stolen: whatever was above the cover has been taken back by then.
+//! - An item was pushed in between, and stays. That raises the *cover* above the position. A join
+//!   that finds its own covered looks at the newest item. If it is its own, all that was above is
+//!   gone, and the cover comes down to it; what is below the cover stays below until somebody has
+//!   looked.
+//! - The item was popped, by somebody who waited in the first half, say. Whoever pops an item that
+//!   a join has pushed runs it at once, on top of that join's frame. So the join sees, by its latch,
+//!   that it is done.
+//! - It was stolen, as were all that are older, and perhaps some that came after it. All others
+//!   are gone, and so `bottom` is where `top` is. The split tells.
+//!
+//! Why keep the position, if it could be had from `bottom`? Each push, and each way back, would have
+//! to wait for the number that the one before has stored. This way it does not depend on what joins
+//! further up have stored, and the processor can do several joins at once.
 
 use super::{ALERTED, ASKED, Shared};
 #[cfg(not(any(drowse_loom, drowse_shuttle)))]
@@ -34,7 +40,7 @@ pub(super) struct Private<T> {
     /// The slots of the current buffer, and their number less one. The owner's.
     pub(super) slots: Cell<*const AtomicPtr<T>>,
     pub(super) mask: Cell<usize>,
-    /// One past the highest position at which something has happened that was no join. The owner's.
+    /// Above it there is nothing but what joins have pushed. The owner's.
     pub(super) cover: Cell<i64>,
     number: usize,
 }
@@ -74,15 +80,14 @@ impl<T> Private<T> {
         unsafe { &*self.slots.get().add(index as usize & self.mask.get()) }
     }
 
-    /// Pushes an item, for which there is always room. Its position, and whether the owner must
-    /// leave the fast path now.
+    /// Pushes an item to the position behind the newest one. There is always room for it. Whether
+    /// the owner must leave the fast path now.
     ///
     /// # Safety
     ///
     /// For the owner, as [`slot`](Self::slot).
     #[inline(always)]
-    pub(super) unsafe fn push(&self, item: NonNull<T>) -> (i64, bool) {
-        let position = self.bottom();
+    pub(super) unsafe fn push(&self, position: i64, item: NonNull<T>) -> bool {
         // ORDERING: relaxed; published by the release of `bottom`.
         // SAFETY: the caller's promise.
         unsafe { self.slot(position) }.store(item.as_ptr(), Ordering::Relaxed);
@@ -92,10 +97,10 @@ impl<T> Private<T> {
         // it sees the item, or we see the limit that it has lowered.
         light_fence("deque/push-light-unfenced");
         // ORDERING: relaxed; the fence above orders it.
-        (position, position + 1 >= self.limit.load(Ordering::Relaxed))
+        position + 1 >= self.limit.load(Ordering::Relaxed)
     }
 
-    /// Something happens below this position that is no join.
+    /// Something stays below this position that is not a join's.
     pub(super) fn cover(&self, position: i64) {
         self.cover.set(self.cover.get().max(position));
     }
@@ -171,39 +176,48 @@ impl<T> Bottom<T> {
         unsafe { self.private() }.number
     }
 
-    /// Adds the newest item, which will be [taken back](Self::newest). Whether
+    /// Where the next item is pushed to.
+    ///
+    /// # Safety
+    ///
+    /// As for [`push`](Self::push).
+    #[inline(always)]
+    pub unsafe fn position(self) -> i64 {
+        // SAFETY: the caller's promise.
+        unsafe { self.private() }.bottom()
+    }
+
+    /// Adds the newest item, at the [position](Self::position) where it belongs, to be [taken
+    /// back](Self::take_back) from there. Whether
     /// [`Owner::pushed_slow`](super::Owner::pushed_slow) must be called.
     ///
     /// # Safety
     ///
     /// The deque must be there, and the calling thread be its owner.
     #[inline(always)]
-    pub unsafe fn push(self, item: NonNull<T>) -> bool {
+    pub unsafe fn push(self, position: i64, item: NonNull<T>) -> bool {
         // SAFETY: the caller's promise.
-        unsafe { self.private().push(item) }.1
+        unsafe { self.private().push(position, item) }
     }
 
-    /// The position of the newest item, and whether it is covered. If not, it is what the caller
-    /// has pushed last and not taken back. If it is, [`Owner::take_back`](super::Owner::take_back)
-    /// tells.
+    /// Whether what the caller has pushed there is covered, or the position is negative. If so,
+    /// [`Owner::take_back`](super::Owner::take_back) tells whether it is the newest item.
     ///
     /// # Safety
     ///
     /// As for [`push`](Self::push), and it must not be that of nobody.
     #[inline(always)]
-    pub unsafe fn newest(self) -> (i64, bool) {
+    pub unsafe fn is_covered(self, position: i64) -> bool {
         // SAFETY: the caller's promise.
-        let private = unsafe { self.private() };
-        let position = private.bottom() - 1;
-        (position, private.cover.get() > position)
+        unsafe { self.private() }.cover.get() > position
     }
 
-    /// Takes back the newest item, which is not covered, if it is private. If not,
-    /// [`Owner::pop_slow`](super::Owner::pop_slow) must be called.
+    /// Takes back what the caller has pushed there, which is not covered, nor has it been popped,
+    /// if it is private. If not, [`Owner::pop_slow`](super::Owner::pop_slow) must be called.
     ///
     /// # Safety
     ///
-    /// As for [`newest`](Self::newest).
+    /// As for [`is_covered`](Self::is_covered).
     #[inline(always)]
     #[must_use]
     pub unsafe fn take_back(self, position: i64) -> bool {

@@ -30,8 +30,8 @@
 //! - **One compare per push**, after it: below the `limit` there is room for the next one, nobody
 //!   has asked for anything, and nobody sleeps. The owner looks at the thieves' end only when it
 //!   reaches it, and at the sleepers not at all: whoever goes to sleep lowers the limit.
-//! - **Two to take back**, by position, without a look at the slots: has anything happened to the
-//!   deque but joins ([`cover`](bottom)), and is the item still private?
+//! - **Two to take back**, by position, without a look at the slots: was anything pushed that is
+//!   still there ([`cover`](bottom)), and is the item still private?
 //! - **No heavy fence?** Where the system has none, or none yet, the owner takes the slow path
 //!   every time, with a full fence: `limit` and `split` send it there, so that the fast path need
 //!   not ask. On the slow path it notices when that changes.

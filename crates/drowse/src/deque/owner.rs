@@ -104,8 +104,9 @@ impl<T> Owner<T> {
     /// Adds the newest item, which may stay for as long as it likes.
     #[inline]
     pub fn push(&self, item: NonNull<T>) -> &Pushed<T> {
+        let position = self.bottom();
         // SAFETY: we are the owner.
-        let (position, must_slow_down) = unsafe { self.shared.private.push(item) };
+        let must_slow_down = unsafe { self.shared.private.push(position, item) };
         omittable!("deque/push-covers-nothing", self.shared.private.cover(position + 1));
         if must_slow_down {
             self.pushed_slow();
@@ -162,25 +163,20 @@ impl<T> Owner<T> {
         self.shared.private.limit.store(ASKED, Ordering::Relaxed);
     }
 
-    /// Takes the newest item. Whoever has pushed it, and is going to take it back, will know.
+    /// Takes the newest item. If a join has pushed it, it must be run before that goes on: see
+    /// [`bottom`](super::bottom).
     pub fn pop(&self) -> Option<NonNull<T>> {
         // ORDERING: relaxed; `top` never falls, so what looks empty to the owner is.
         if self.bottom() <= self.shared.public.top.load(Ordering::Relaxed) {
             return None;
         }
         let bottom = self.bottom() - 1;
-        omittable!("deque/pop-covers-nothing", self.cover(bottom + 1));
         if self.shared.lower_bottom(bottom) || self.pop_slow(bottom) {
             // ORDERING: relaxed; the owner wrote the slot itself.
             NonNull::new(self.slot(bottom).load(Ordering::Relaxed))
         } else {
             None
         }
-    }
-
-    /// Something has happened below this position that was no join: see [`bottom`](super::bottom).
-    pub fn cover(&self, position: i64) {
-        self.shared.private.cover(position);
     }
 
     /// Takes `item` back if it is still here and still the newest; otherwise changes nothing.
@@ -282,10 +278,11 @@ impl<T> Owner<T> {
         // The last public item, or none.
         let won = top == bottom && faulty!("deque/pop-last-without-race", self.win_last(top), true);
         // Taken by us or by a thief, the index is used up: `top`, `split` and `bottom` meet behind
-        // it.
-        public.split.update(|split| split.at(bottom + 1));
+        // it, or behind what thieves have taken that was pushed after it.
+        let behind = faulty!("deque/pop-forgets-younger", top.max(bottom + 1), bottom + 1);
+        public.split.update(|split| split.at(behind));
         // ORDERING: release, as every store to `bottom`, though no item is left below.
-        self.shared.private.set_bottom(bottom + 1, Ordering::Release);
+        self.shared.private.set_bottom(behind, Ordering::Release);
         won
     }
 

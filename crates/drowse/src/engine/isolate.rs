@@ -55,8 +55,8 @@ drowse_sync::thread_local! {
 pub(crate) enum Since {
     /// Since then.
     Then(Point),
-    /// Since this job was pushed, and all of them descend from the job.
-    Job(JobRef),
+    /// Since a job was pushed there, and all of them descend from the job.
+    Position(i64),
     /// There are none.
     Now,
 }
@@ -237,12 +237,7 @@ impl WorkerThread {
     pub(super) fn point_since(&self, since: Since) -> Point {
         match since {
             Since::Then(point) => point,
-            // One that cannot be found was stolen, and with it all that was older.
-            Since::Job(job) => {
-                let position = self.deque.position_of(job.into_word());
-                let position = position.unwrap_or_else(|| self.deque.position() - 1);
-                Point { position, ..self.point() }
-            }
+            Since::Position(position) => Point { position, ..self.point() },
             Since::Now => self.point(),
         }
     }

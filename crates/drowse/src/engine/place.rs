@@ -107,7 +107,7 @@ impl WorkerThread {
         // WAKE: somebody may wait for what we hold, and we may not come back for long.
         self.settle();
         self.deque.share();
-        let given_away = self.give_place_away(if_nobody, &|| self.newest_job());
+        let given_away = self.give_place_away(if_nobody, &|| self.oldest_job());
         let _away = Away::begin(self);
         f(given_away)
     }
@@ -185,10 +185,10 @@ impl WorkerThread {
         seat.inspect(|seat| self.registry().call_to_place(*seat)).is_some()
     }
 
-    /// What it has forked last is what it may be waiting for. Not in isolation, where whoever waits
-    /// for a job that is gone takes it that all older ones are gone too, as by a thief.
-    fn newest_job(&self) -> Option<Found> {
-        let word = if self.is_isolated() { None } else { self.deque.pop() };
+    /// A job of its own for whoever works in its place, as if stolen. (Popped, it would have to be
+    /// run here: see [`deque`](crate::deque).) Not in isolation, where it must be known whence.
+    fn oldest_job(&self) -> Option<Found> {
+        let word = if self.is_isolated() { None } else { self.steal_from_itself() };
         // SAFETY: what is in the deque was put there by `push`, and has left it now.
         word.map(|word| Found::from(unsafe { JobRef::from_word(word) }))
     }

@@ -4,7 +4,7 @@ use super::isolate::Found;
 use super::lineage::Origin;
 use super::worker::WorkerThread;
 use crate::TraceEvent;
-use crate::deque::{Owner, Steal, Stealer};
+use crate::deque::Steal;
 use crate::job::{JobHeader, JobRef};
 use std::ptr::NonNull;
 
@@ -29,9 +29,7 @@ pub(crate) enum Above {
 impl WorkerThread {
     /// A job of our own: from the deque, or left here by a broadcast.
     pub(super) fn take_local_job(&self) -> Option<Found> {
-        let own = &self.registry.threads[self.index()];
-        let word =
-            if self.registry.oldest_first { oldest(&self.deque, &own.stealer) } else { self.deque.pop() };
+        let word = if self.registry.oldest_first { self.steal_from_itself() } else { self.deque.pop() };
         match word {
             // SAFETY: what is in the deque was put there by `push`, and has left it now.
             Some(word) => Some(unsafe { JobRef::from_word(word) }.into()),
@@ -140,16 +138,16 @@ impl WorkerThread {
         }
         self.settle();
     }
-}
 
-/// The oldest item of our own deque, taken as a thief would.
-fn oldest(deque: &Owner<JobHeader>, stealer: &Stealer<JobHeader>) -> Option<NonNull<JobHeader>> {
-    while !deque.is_empty() {
-        // After that, if we do not get an item, somebody else has taken one.
-        deque.share();
-        if let Steal::Success(word) = stealer.steal() {
-            return Some(word);
+    /// The oldest item of our own deque, taken as a thief would.
+    pub(super) fn steal_from_itself(&self) -> Option<NonNull<JobHeader>> {
+        while !self.deque.is_empty() {
+            // After that, if we do not get an item, somebody else has taken one.
+            self.deque.share();
+            if let Steal::Success(word) = self.registry.threads[self.index()].stealer.steal() {
+                return Some(word);
+            }
         }
+        None
     }
-    None
 }

@@ -50,7 +50,12 @@ impl<O: LatchOwner> WorkerLatch<O> {
     /// A latch that is not set.
     #[inline(always)]
     pub(super) fn for_owner(owner: O) -> Self {
-        Self { word: LatchWord::new(), owner, lifetime: Lifetime::new() }
+        Self::with_word(LatchWord::new(), owner)
+    }
+
+    #[inline(always)]
+    fn with_word(word: LatchWord, owner: O) -> Self {
+        Self { word, owner, lifetime: Lifetime::new() }
     }
 
     #[inline(always)]
@@ -116,17 +121,23 @@ impl<O: LatchOwner> Drop for WorkerLatch<O> {
 pub(crate) struct SamePool(End);
 
 impl SpinLatch {
+    /// For a job that is going to be pushed to this position.
+    ///
     /// # Safety
     ///
     /// Only workers of the pool that the deque belongs to may set it, or nobody.
     #[inline(always)]
-    pub(crate) unsafe fn new(owner: End) -> Self {
-        Self::for_owner(SamePool(owner))
+    pub(crate) unsafe fn new(owner: End, position: i64) -> Self {
+        Self::with_word(LatchWord::with_note(position), SamePool(owner))
     }
-}
 
-impl SpinLatch {
-    /// What it was made with.
+    /// The position that it was made with, or a negative number if it is set.
+    #[inline(always)]
+    pub(crate) fn position(&self) -> i64 {
+        self.word.note()
+    }
+
+    /// The end that it was made with.
     #[inline(always)]
     pub(crate) fn end(&self) -> End {
         self.owner.0

@@ -336,3 +336,31 @@ fn a_spare_is_not_bored() {
         assert!(sleeps < 10, "it slept {sleeps} times");
     });
 }
+
+/// The half of a `join` that a spare has begun is gone from the deque, and its place there used
+/// again before the other half ends.
+#[test]
+fn what_a_spare_has_begun_is_not_run_again() {
+    on_every_protocol(|protocol| {
+        let pool = builder(protocol, 1).build().expect("a pool");
+        for _ in 0..20 {
+            let (begin, has_begun) = channel();
+            let (go_on, may_go_on) = channel();
+            let count = AtomicUsize::new(0);
+            let runs = &count;
+            let first = move || {
+                drowse::blocking(|| has_begun.recv().unwrap());
+                let inner = drowse::join(|| 1, || 2);
+                go_on.send(inner).unwrap();
+            };
+            let second = move || {
+                runs.fetch_add(1, Ordering::Relaxed);
+                begin.send(()).unwrap();
+                drowse::blocking(|| may_go_on.recv().unwrap())
+            };
+            // Two are queued, since the last one that there is would be taken by other means.
+            let ((_, inner), last) = pool.install(|| drowse::join(|| drowse::join(first, second), || 3));
+            assert_eq!((inner, last, count.into_inner()), ((1, 2), 3, 1));
+        }
+    });
+}
