@@ -11,14 +11,14 @@
 //!   gone, and the cover comes down to it; what is below the cover stays below until somebody has
 //!   looked.
 //! - The item was popped, by somebody who waited in the first half, say. Whoever pops an item that
-//!   a join has pushed runs it at once, on top of that join's frame. So the join sees, by its latch,
-//!   that it is done.
+//!   a join has pushed runs it at once, on top of that join's frame. So the join sees that it is
+//!   done, by its latch.
 //! - It was stolen, as were all that are older, and perhaps some that came after it. All others
 //!   are gone, and so `bottom` is where `top` is. The split tells.
 //!
-//! Why keep the position, if it could be had from `bottom`? Each push, and each way back, would have
-//! to wait for the number that the one before has stored. This way it does not depend on what joins
-//! further up have stored, and the processor can do several joins at once.
+//! Why keep the position, if it could be had from `bottom`? Each push, and each way back, would
+//! have to wait for the number that the one before has stored. This way it does not depend on what
+//! joins further up have stored, and the processor can do several joins at once.
 
 use super::{ALERTED, ASKED, Shared};
 #[cfg(not(any(drowse_loom, drowse_shuttle)))]
