@@ -115,12 +115,14 @@ struct Shared<T> {
     public: CachePadded<Public<T>>,
 }
 
-/// A limit that no `bottom` is below: a thief has asked for items, or the owner has no light
-/// fences.
+/// A limit that no `bottom` is below: a thief has asked for items.
 const ASKED: i64 = i64::MIN;
 
 /// Another one: somebody sleeps, or is about to.
 const ALERTED: i64 = i64::MIN + 1;
+
+/// And a third: the owner has no light fences, and executes a full one with each push.
+const FENCED: i64 = i64::MIN + 2;
 
 #[derive(Debug)]
 struct Public<T> {

@@ -10,7 +10,7 @@ mod tests;
 use super::pages::Pages;
 use super::price::Price;
 use super::split::Split;
-use super::{ALERTED, ASKED, Bottom, Buffer, Shared};
+use super::{ALERTED, ASKED, Bottom, Buffer, FENCED, Shared};
 use drowse_sync::atomic::{AtomicPtr, Ordering};
 use drowse_sync::{Arc, LightFences, faulty, full_fence, look, mutant, omittable};
 use std::cell::{Cell, RefCell};
@@ -118,24 +118,35 @@ impl<T> Owner<T> {
     #[cold]
     #[inline(never)]
     pub fn pushed_slow(&self) {
-        let (bottom, limit) = (self.bottom(), &self.shared.private.limit);
+        let (bottom, is_light) = (self.bottom(), self.is_light());
+        if !is_light {
+            // ORDERING: in the place of the light fence that pairs with a sleeper's heavy one, for
+            // an owner that has none.
+            full_fence("deque/push-unfenced");
+        }
         // ORDERING: relaxed; it makes no difference whether a thief's request is seen now or at the
         // next push. That somebody sleeps is seen after the fence of the push.
-        let before = limit.load(Ordering::Relaxed);
-        if before == ALERTED && bottom < self.room.get() && (self.after_slow_push)(self) {
-            return; // As it was.
+        let before = self.shared.private.limit.load(Ordering::Relaxed);
+        if bottom < self.room.get() && (is_light || self.price.is_still_due()) {
+            let goes_on = match before {
+                FENCED => true,
+                ALERTED => (self.after_slow_push)(self),
+                _ => false,
+            };
+            if goes_on {
+                return; // As it was.
+            }
         }
         self.make_room(bottom);
-        if before == ASKED && self.is_light() {
+        if before == ASKED && is_light {
             // A thief may have asked for it. (Without light fences it helps itself, at little
             // cost.)
             self.share();
         }
         self.change_fences();
-        // ORDERING: in the place of the light fence that pairs with a sleeper's heavy one, for an
-        // owner that has none. And for one that has raised its limit just now: either a sleeper
-        // lowers it after that, or we see now that somebody sleeps.
-        full_fence("deque/push-unfenced");
+        // ORDERING: for an owner that has raised its limit just now: either a sleeper lowers it
+        // after that, or we see now that somebody sleeps.
+        full_fence("deque/raise-unfenced");
         if (self.after_slow_push)(self) {
             self.shared.private.alert();
         }
@@ -310,8 +321,9 @@ impl<T> Owner<T> {
     /// Sets how far pushes can take the fast path, as long as the thieves are at `top` or beyond.
     fn set_limit(&self, top: i64) {
         let capacity = self.buffer().capacity() as i64;
-        let limit = if self.is_light() { (top + capacity).min(self.pages.limit()) } else { ASKED };
-        self.room.set(limit);
+        let room = (top + capacity).min(self.pages.limit());
+        self.room.set(room);
+        let limit = if self.is_light() { room } else { FENCED };
         // ORDERING: relaxed; if this overwrites a thief's request, the thief asks again, or
         // publishes by force.
         self.shared.private.limit.store(limit, Ordering::Relaxed);

@@ -10,9 +10,12 @@ const A_HEAVY_FENCE: u32 = 1_000;
 /// The most that an owner pays before it tries light fences again.
 const MOST: u32 = 4 * A_HEAVY_FENCE;
 
-/// After this many slow pushes it is worth asking the system for light fences, which may mean to
+/// An owner that gets none, though it has paid, tries again after this many slow pushes.
+const A_FEW: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 1 } else { 64 };
+
+/// After it was refused so often it is worth asking the system for light fences, which may mean to
 /// start a thread.
-const MANY: u32 = 1_000;
+const OFTEN: u32 = 16;
 
 /// Light fences make pushes cheap, and have others execute heavy ones. An owner that pushes a
 /// little, sleeps, and pushes a little again is better off without. So it pays for the heavy fences
@@ -24,20 +27,31 @@ const MANY: u32 = 1_000;
 pub(super) struct Price {
     /// Slow pushes to go.
     due: Cell<u32>,
-    /// Slow pushes since it last asked the system.
-    slow_pushes: Cell<u32>,
+    /// How often it was refused since it last asked the system.
+    refusals: Cell<u32>,
 }
 
 impl Price {
-    /// Whether the owner may have light fences, after so many more slow pushes.
-    pub(super) fn is_paid_after(&self, pushes: u32) -> bool {
-        self.due.set(self.due.get().saturating_sub(pushes));
-        let slow_pushes = self.slow_pushes.get() + pushes;
-        self.slow_pushes.set(slow_pushes % MANY);
-        if slow_pushes >= MANY {
+    /// A slow push. Whether more are due after it, or it is the last.
+    pub(super) fn is_still_due(&self) -> bool {
+        let due = self.due.get();
+        self.due.set(due.saturating_sub(1));
+        due > 0
+    }
+
+    /// Whether the owner may have light fences.
+    pub(super) fn is_paid(&self) -> bool {
+        self.due.get() == 0
+    }
+
+    /// It did not get any.
+    pub(super) fn refused(&self) {
+        self.due.set(A_FEW);
+        let refusals = self.refusals.get() + 1;
+        self.refusals.set(refusals % OFTEN);
+        if refusals == OFTEN {
             want_light_fences();
         }
-        self.due.get() == 0
     }
 
     /// The owner gives them back.
@@ -50,14 +64,28 @@ impl Price {
 
 #[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]
 mod tests {
-    use super::{A_HEAVY_FENCE, Price};
+    use super::{A_FEW, A_HEAVY_FENCE, Price};
     use drowse_sync::{LightFences, heavy_fence, heavy_fences_executed};
+
+    fn slow_pushes_until_paid(price: &Price) -> u32 {
+        let pushes = (0..).take_while(|_| price.is_still_due()).count();
+        assert!(price.is_paid());
+        pushes.try_into().unwrap()
+    }
 
     #[test]
     fn light_fences_that_cost_nothing_are_free() {
         let price = Price::default();
         price.give_back(None);
-        assert!(price.is_paid_after(1));
+        assert!(price.is_paid());
+    }
+
+    #[test]
+    fn whoever_gets_none_tries_again() {
+        let price = Price::default();
+        price.refused();
+        assert!(!price.is_paid());
+        assert_eq!(slow_pushes_until_paid(&price), A_FEW);
     }
 
     #[test]
@@ -72,7 +100,6 @@ mod tests {
             });
         });
         price.give_back(Some(fences));
-        assert!(!price.is_paid_after(A_HEAVY_FENCE - 1));
-        assert!(price.is_paid_after(4 * A_HEAVY_FENCE));
+        assert!((A_HEAVY_FENCE..=4 * A_HEAVY_FENCE).contains(&slow_pushes_until_paid(&price)));
     }
 }

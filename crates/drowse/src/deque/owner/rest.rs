@@ -13,11 +13,13 @@ impl<T> Owner<T> {
             // First the slow path, then no light fences.
             self.leave_fast_path();
             self.price.give_back(fences.take());
-        } else if fences.is_none() && self.price.is_paid_after(1) {
+        } else if fences.is_none() && self.price.is_paid() {
             *fences = (self.get_fences)();
             if fences.is_some() {
                 self.set_light(true);
                 self.make_room(self.bottom());
+            } else {
+                self.price.refused();
             }
         }
     }
