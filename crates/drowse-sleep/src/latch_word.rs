@@ -71,6 +71,15 @@ impl LatchWord {
         self.state.load(Ordering::Relaxed)
     }
 
+    /// For the owner, which is awake: another note, unless the latch is set.
+    pub fn set_note(&self, note: i64) {
+        let before = self.note();
+        if before >= 0 {
+            // A failure means that it is set. ORDERING: relaxed; a note is the owner's alone.
+            _ = self.step(before, note, Ordering::Relaxed);
+        }
+    }
+
     /// Whether the latch is set. Once true, what the setter wrote before is visible.
     #[inline(always)]
     pub fn probe(&self) -> bool {

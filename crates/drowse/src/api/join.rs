@@ -100,7 +100,7 @@ where
     let job_ref = unsafe { job_b.as_job_ref() };
     // SAFETY: as above.
     let must_slow_down = unsafe { end.push(position, job_ref.into_word()) };
-    if must_slow_down && !pushed_slow() {
+    if must_slow_down && !pushed_slow(&job_b.latch) {
         // SAFETY: it is in nobody's deque.
         return outside(oper_a, unsafe { job_b.take_func() });
     }
@@ -136,9 +136,12 @@ fn on_this_worker<R>(f: impl FnOnce(&WorkerThread) -> R) -> R {
 /// The rest of a push. False if this thread is not a worker.
 #[cold]
 #[inline(never)]
-fn pushed_slow() -> bool {
+fn pushed_slow(latch: &SpinLatch) -> bool {
     unwind::or_abort(|| {
-        WorkerThread::with_current(|worker| worker.inspect(|worker| worker.pushed_slow()).is_some())
+        WorkerThread::with_current(|worker| {
+            let position = worker.map(WorkerThread::pushed_slow);
+            position.inspect(|position| latch.set_position(*position)).is_some()
+        })
     })
 }
 

@@ -12,7 +12,8 @@
 //!   looked.
 //! - The item was popped, by somebody who waited in the first half, say. Whoever pops an item that
 //!   a join has pushed runs it at once, on top of that join's frame. So the join sees that it is
-//!   done, by its latch.
+//!   done, by its latch. (A push that takes the slow way may pop the item and push it again, and
+//!   elsewhere. The join looks where it is, then.)
 //! - It was stolen, as were all that are older, and perhaps some that came after it. All others
 //!   are gone, and so `bottom` is where `top` is. The split tells.
 //!

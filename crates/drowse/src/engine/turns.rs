@@ -130,7 +130,9 @@ impl WorkerThread {
             self.let_run(&|| self.take_injected_job().map(Found::from));
             return;
         }
-        // What was pushed just now, if nobody has it yet.
+        // What was pushed just now, if nobody has it yet. Whoever has pushed it looks where it is
+        // afterwards: what we run meanwhile may take what is further down, or leave something
+        // there.
         let Some(pushed) = self.deque.pop() else { return };
         self.registry().overdue.set_mine(0);
         if let Some(job) = self.take_injected_job() {

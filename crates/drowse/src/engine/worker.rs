@@ -220,10 +220,12 @@ impl WorkerThread {
         &self.slabs
     }
 
-    /// The rest of a push to the end of its deque that left the fast path.
+    /// The rest of a push to the end of its deque that left the fast path. Where the job is now: it
+    /// may have been popped and pushed again, after others.
     #[cold]
-    pub(crate) fn pushed_slow(&self) {
+    pub(crate) fn pushed_slow(&self) -> i64 {
         self.deque.pushed_slow();
+        self.deque.position() - 1
     }
 
     /// Takes back a job that was pushed, if it is still the newest in the deque.

@@ -131,10 +131,15 @@ impl SpinLatch {
         Self::with_word(LatchWord::with_note(position), SamePool(owner))
     }
 
-    /// The position that it was made with, or a negative number if it is set.
+    /// The position of its job, or a negative number if it is set.
     #[inline(always)]
     pub(crate) fn position(&self) -> i64 {
         self.word.note()
+    }
+
+    /// The job was pushed again, by its owner, to another position.
+    pub(crate) fn set_position(&self, position: i64) {
+        self.word.set_note(position);
     }
 
     /// The end that it was made with.

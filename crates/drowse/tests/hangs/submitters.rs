@@ -35,6 +35,56 @@ fn p14_a_second_submitter_is_served_in_the_middle_of_a_fold() {
     });
 }
 
+/// In the middle of a `join`, just after it has offered its second half, its worker runs a job from
+/// outside. That one takes what is further down in the worker's queue, so that the half lies
+/// elsewhere afterwards.
+#[test]
+fn what_is_offered_again_after_a_turn_runs_once() {
+    on_every_protocol(|protocol| {
+        let pool = builder(protocol, 2).waiting(Waiting::Help).build().expect("a pool");
+        // Turns are for pools of several threads. One of them is busy.
+        let (end_other, may_end) = channel::<()>();
+        let (begin, has_begun) = channel();
+        pool.spawn(move || {
+            begin.send(()).unwrap();
+            may_end.recv().unwrap_err();
+        });
+        has_begun.recv().unwrap();
+        for leaves in [0, 2] {
+            let (served, older, halves) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
+            let (started, starts) = channel();
+            let count = |counter: &AtomicUsize| counter.fetch_add(1, Ordering::Relaxed);
+            thread::scope(|threads| {
+                let (pool, served, older, halves) = (&pool, &served, &older, &halves);
+                threads.spawn(move || {
+                    let joins = pool.install(|| {
+                        let first = || {
+                            started.send(()).unwrap();
+                            let mut joins = 0;
+                            while !served.load(Ordering::Relaxed) {
+                                drowse::join(|| drowse::join(|| (), || count(halves)), || count(halves));
+                                joins += 2;
+                            }
+                            joins
+                        };
+                        drowse::join(first, || count(older)).0
+                    });
+                    assert_eq!(halves.load(Ordering::Relaxed), joins);
+                });
+                starts.recv().unwrap();
+                pool.install(|| {
+                    (0..leaves).for_each(|_| drowse::spawn(|| ()));
+                    while drowse::yield_local() == Some(drowse::Yield::Executed) {}
+                    (0..leaves).for_each(|_| drowse::spawn(|| ()));
+                    served.store(true, Ordering::Relaxed);
+                });
+            });
+            assert_eq!(older.into_inner(), 1);
+        }
+        drop(end_other);
+    });
+}
+
 /// A recursion that goes on, down one side and then the other, until somebody says so.
 fn fold_until(over: &AtomicBool) {
     fn node(depth: u32, over: &AtomicBool) {
