@@ -78,16 +78,18 @@ mod job;
 mod latch;
 mod metrics;
 mod report;
+mod task;
 mod trace;
 mod unwind;
 
 pub use api::{
-    Blocked, BroadcastContext, BusyThread, CancelToken, FnContext, JoinHandle, Scope, ScopeFifo, Start,
-    StillBusy, ThreadBuilder, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder, TrySpawnError, Waiting,
-    Yield, blocking, broadcast, current_num_threads, current_thread_has_pending_tasks, current_thread_index,
-    in_place_scope, in_place_scope_fifo, isolate, join, join_context, mark_blocked, mark_blocked_on,
-    mark_unblocked, max_num_threads, metrics, scope, scope_fifo, shutdown_global, spawn, spawn_all,
-    spawn_broadcast, spawn_fifo, spawn_handle, try_spawn, yield_local, yield_now,
+    Blocked, BroadcastContext, BusyThread, CancelOnDrop, CancelToken, FnContext, JoinHandle, Scope,
+    ScopeFifo, Start, StillBusy, Task, ThreadBuilder, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder,
+    TrySpawnError, Waiting, Yield, block_on, blocking, broadcast, current_num_threads,
+    current_thread_has_pending_tasks, current_thread_index, in_place_scope, in_place_scope_fifo, isolate,
+    join, join_context, mark_blocked, mark_blocked_on, mark_unblocked, max_num_threads, metrics, scope,
+    scope_fifo, shutdown_global, spawn, spawn_all, spawn_broadcast, spawn_fifo, spawn_future, spawn_handle,
+    spawn_handle_fifo, try_spawn, yield_local, yield_now,
 };
 
 /// The version of drowse that this program runs on.
@@ -113,6 +115,7 @@ pub use metrics::{LoanMetrics, Metrics, WorkerMetrics};
 pub use report::{
     BlockedWorker, Deadlock, JobFrom, JobReport, Stall, StalledWorker, WorkerReport, WorkerState,
 };
+pub use task::Cancelled;
 pub use trace::{Trace, TraceEvent, TraceRecord};
 
 #[cfg(any(drowse_loom, drowse_shuttle))]

@@ -213,3 +213,122 @@ impl Cancellation {
         self.0.forbids_to_begin()
     }
 }
+
+/// Tasks, at home in a queue that a model looks after.
+pub mod task {
+    use crate::job::JobRef;
+    use crate::latch::CountLatch;
+    use crate::task::{self, Closure, Handle, Home, Polled, Waiter};
+    use drowse_sync::{Arc, Mutex};
+    use std::future::Future;
+    use std::task::{Poll, Waker};
+    use std::thread;
+
+    /// Where the tasks wait for a step.
+    #[derive(Debug, Clone)]
+    pub struct TaskQueue(Arc<Mutex<State>>);
+
+    #[derive(Debug)]
+    struct State {
+        jobs: Vec<JobRef>,
+        /// Those whose bodies are there.
+        bodies: usize,
+    }
+
+    /// The handle of such a task.
+    #[derive(Debug)]
+    pub struct TaskHandle<T>(Handle<T>);
+
+    impl TaskQueue {
+        /// An empty one.
+        #[allow(clippy::new_without_default)]
+        pub fn new() -> Self {
+            Self(Arc::new(Mutex::new(State { jobs: Vec::new(), bodies: 0 })))
+        }
+
+        /// A task that calls a closure.
+        pub fn spawn<T: Send>(&self, closure: impl FnOnce() -> T + Send + 'static) -> TaskHandle<T> {
+            self.spawn_body(Closure(Some(closure)))
+        }
+
+        /// A task that polls a future.
+        pub fn spawn_future<F>(&self, future: F) -> TaskHandle<F::Output>
+        where
+            F: Future<Output: Send> + Send + 'static,
+        {
+            self.spawn_body(Polled(future))
+        }
+
+        fn spawn_body<B: task::Body<Output: Send> + Send + 'static>(&self, body: B) -> TaskHandle<B::Output> {
+            self.0.lock().bodies += 1;
+            // SAFETY: the body borrows nothing; it and its result are `Send`.
+            let (handle, job) = unsafe { task::new(body, self.clone()) };
+            self.0.lock().jobs.push(job);
+            TaskHandle(handle)
+        }
+
+        /// Runs the next step of a task. False if none is there.
+        pub fn run_one(&self) -> bool {
+            let job = self.0.lock().jobs.pop();
+            // SAFETY: it is in the queue no more.
+            job.inspect(|job| unsafe { job.execute() }).is_some()
+        }
+
+        /// Whether there are no steps to run.
+        pub fn is_empty(&self) -> bool {
+            self.0.lock().jobs.is_empty()
+        }
+
+        /// How many tasks there are whose bodies are there.
+        pub fn bodies(&self) -> usize {
+            self.0.lock().bodies
+        }
+    }
+
+    impl Home for TaskQueue {
+        unsafe fn offer(&self, job: JobRef, _: bool) {
+            self.0.lock().jobs.push(job);
+        }
+
+        fn is_off(&self) -> bool {
+            false
+        }
+
+        fn run(&self, step: impl FnOnce()) {
+            step();
+        }
+
+        unsafe fn ended(&self, _: bool) {
+            self.0.lock().bodies -= 1;
+        }
+    }
+
+    impl<T> TaskHandle<T> {
+        /// Blocks until the task is done.
+        #[cfg(drowse_loom)]
+        pub fn join(mut self) -> thread::Result<T> {
+            let latch = CountLatch::new(1, None);
+            if self.0.is_awaited_by(Waiter::Thread(&raw const latch)) {
+                latch.block();
+            }
+            assert!(self.0.is_done());
+            // SAFETY: it is done, and the handle is gone after this.
+            unsafe { self.0.take_result() }
+        }
+
+        /// The result, if it is there; otherwise leaves the waker.
+        pub fn poll(&mut self, waker: &Waker) -> Poll<thread::Result<T>> {
+            if !self.0.is_done() && self.0.is_awaited_by_task(waker) {
+                return Poll::Pending;
+            }
+            assert!(self.0.is_done());
+            // SAFETY: it is done; models do not poll again.
+            Poll::Ready(unsafe { self.0.take_result() })
+        }
+
+        /// Calls it off.
+        pub fn cancel(&self) -> bool {
+            self.0.cancel()
+        }
+    }
+}

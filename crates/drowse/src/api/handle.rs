@@ -1,19 +1,22 @@
 //! Closures that run later, and for which somebody may wait.
 
+use super::ThreadPool;
 use super::global::with_current_registry;
-use super::spawn::spawned_job;
+use super::home::{Order, spawn_task};
 use crate::engine::{Point, Registry, WaitFor, WorkerThread};
-use crate::latch::{CountLatch, Latch};
+use crate::latch::CountLatch;
+use crate::task::{Closure, Handle, Waiter};
 use crate::unwind;
-use drowse_sync::atomic::{AtomicPtr, Ordering};
-use drowse_sync::cell::UnsafeCell;
-use drowse_sync::{Arc, mutant};
+use drowse_sync::Arc;
 use std::fmt;
-use std::ptr;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::thread;
 
 /// Runs a closure later, in the current pool, as [`spawn`](crate::spawn()) does, and returns a
-/// handle that can be waited for.
+/// handle: a thread can [wait](JoinHandle::join) for it, and an async function can await it, on
+/// whatever executor.
 ///
 /// A panic of the closure is kept in the handle, and is nobody else's: the process does not abort.
 ///
@@ -25,32 +28,95 @@ use std::thread;
 /// assert_eq!(answer.join().unwrap(), 42);
 /// assert_eq!(*mistake.join().unwrap_err().downcast::<&str>().unwrap(), "bad dream");
 /// ```
+///
+/// In an async function:
+///
+/// ```
+/// async fn answer() -> u32 {
+///     drowse::spawn_handle(|| 6 * 7).await.unwrap() // the executor goes on with other tasks
+/// }
+/// assert_eq!(drowse::block_on(answer()), 42);
+/// ```
 pub fn spawn_handle<F, T>(func: F) -> JoinHandle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    with_current_registry(|registry| spawn_handle_in(func, registry))
+    with_current_registry(|registry| spawn_handle_in(func, registry, Order::NewestFirst))
 }
 
-pub(super) fn spawn_handle_in<F, T>(func: F, registry: &Arc<Registry>) -> JoinHandle<T>
+/// Like [`spawn_handle`], but jobs that one worker spawns this way, or by
+/// [`spawn_fifo`](crate::spawn_fifo), are begun in the order in which it spawned them.
+///
+/// # Example
+///
+/// ```
+/// let (sender, receiver) = std::sync::mpsc::channel();
+/// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+/// pool.install(|| {
+///     let handles = [1, 2, 3].map(|i| {
+///         let sender = sender.clone();
+///         drowse::spawn_handle_fifo(move || sender.send(i).unwrap())
+///     });
+///     handles.map(|handle| handle.join().unwrap());
+/// });
+/// assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
+/// ```
+pub fn spawn_handle_fifo<F, T>(func: F) -> JoinHandle<T>
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let packet = Arc::new(Packet::new());
-    let spawned_at = registry.with_worker(|worker| worker.map(|worker| (worker.index(), worker.point())));
-    let handle = JoinHandle { packet: Arc::clone(&packet), registry: Arc::clone(registry), spawned_at };
-    let job = spawned_job(move || packet.finish(unwind::halt_unwinding(func)), registry);
-    // SAFETY: a new reference.
-    unsafe { registry.inject_or_push(job) };
-    handle
+    with_current_registry(|registry| spawn_handle_in(func, registry, Order::OldestFirst))
 }
 
-/// A closure that was [spawned](spawn_handle), and its result.
+impl ThreadPool {
+    /// [`spawn_handle`] into this pool.
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    /// let handle = pool.spawn_handle(|| 42);
+    /// assert_eq!(handle.join().unwrap(), 42);
+    /// ```
+    pub fn spawn_handle<OP, T>(&self, op: OP) -> JoinHandle<T>
+    where
+        OP: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        spawn_handle_in(op, &self.registry(), Order::NewestFirst)
+    }
+
+    /// [`spawn_handle_fifo`] into this pool.
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    /// let handles = [1, 2].map(|i| pool.spawn_handle_fifo(move || i));
+    /// assert_eq!(handles.map(|handle| handle.join().unwrap()), [1, 2]);
+    /// ```
+    pub fn spawn_handle_fifo<OP, T>(&self, op: OP) -> JoinHandle<T>
+    where
+        OP: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        spawn_handle_in(op, &self.registry(), Order::OldestFirst)
+    }
+}
+
+fn spawn_handle_in<F, T>(func: F, registry: &Arc<Registry>, order: Order) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    spawn_task(Closure(Some(func)), registry, order)
+}
+
+/// A closure or a future that was [spawned](spawn_handle), and its result.
 ///
-/// If the handle is dropped, the closure runs all the same, and its result, or its panic, is
-/// dropped.
+/// It is a future: await it on whatever executor. It is woken once, when the result is there. A
+/// thread that has nothing else to do [joins](Self::join) it.
+///
+/// If the handle is dropped, what was spawned runs all the same, and its result, or its panic, is
+/// dropped. To have it cancelled then, use [`cancel_on_drop`](Self::cancel_on_drop).
 ///
 /// ```
 /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -59,40 +125,61 @@ where
 /// ```
 #[must_use = "to spawn a closure that nobody waits for, use `spawn`"]
 pub struct JoinHandle<T> {
-    packet: Arc<Packet<T>>,
-    /// Where the closure runs.
+    task: Handle<T>,
+    /// Where it runs.
     registry: Arc<Registry>,
     /// The worker that has spawned it, and how far it had got.
     spawned_at: Option<(usize, Point)>,
+    is_taken: bool,
 }
 
+/// A future that was [spawned](crate::spawn_future()), and its result.
+pub type Task<T> = JoinHandle<T>;
+
 impl<T> JoinHandle<T> {
+    pub(super) fn new(task: Handle<T>, registry: Arc<Registry>, spawned_at: Option<(usize, Point)>) -> Self {
+        Self { task, registry, spawned_at, is_taken: false }
+    }
+
     /// Waits until the closure has ended, and returns its result, or the payload of its panic.
     ///
     /// A worker runs other jobs meanwhile, as in [`join`](crate::join#blocking).
     ///
     /// # Errors
     ///
-    /// If the closure panicked, with the payload.
+    /// If the closure panicked, with the payload; with [`Cancelled`](crate::Cancelled) if it was
+    /// cancelled.
+    ///
+    /// # Panics
+    ///
+    /// If it was awaited before, and has given its result then.
     ///
     /// ```
     /// let words = ["fork", "join", "nap"];
     /// let lengths = words.map(|word| drowse::spawn_handle(move || word.len()));
     /// assert_eq!(lengths.map(|length| length.join().unwrap()), [4, 4, 3]);
     /// ```
-    pub fn join(self) -> thread::Result<T> {
+    pub fn join(mut self) -> thread::Result<T> {
         if !self.is_finished() {
             self.registry.assert_here();
         }
         WorkerThread::with_current(|worker| {
             let latch = self.latch_for(worker);
-            if self.packet.is_awaited_by(&latch) {
+            if self.task.is_awaited_by(Waiter::Thread(&raw const latch)) {
                 // What whoever ends the closure sets is on this stack.
                 unwind::or_abort(|| latch.wait(worker, &self.registry, WaitFor::Handle));
             }
-            // SAFETY: the closure has ended, and only we, who have the handle, take its result.
-            unsafe { self.packet.take_result() }
-        })
+        });
+        self.take_result()
+    }
+
+    /// The result of a task that has ended.
+    fn take_result(&mut self) -> thread::Result<T> {
+        assert!(!self.is_taken, "this handle has given its result already");
+        assert!(self.task.is_done(), "a result is taken when it is there");
+        self.is_taken = true;
+        // SAFETY: as asserted.
+        unsafe { self.task.take_result() }
     }
 
     /// What this worker, or a thread outside, waits for.
@@ -119,8 +206,55 @@ impl<T> JoinHandle<T> {
     /// });
     /// ```
     pub fn is_finished(&self) -> bool {
-        // ORDERING: relaxed; whoever wants the result goes on to `join`, which acquires.
-        self.packet.waiter.load(Ordering::Relaxed) == DONE
+        self.task.is_done()
+    }
+
+    /// Calls off what has not begun. Whether that has an effect: not if it has ended, or is a closure
+    /// that has begun, or was cancelled before.
+    ///
+    /// A closure that has not begun is dropped at once, with all that it has captured, by the
+    /// calling thread. A future is dropped by its pool, soon: before its next step, if it runs. Either
+    /// way the result is [`Cancelled`](crate::Cancelled), unless the future ends with the step that it
+    /// is in the middle of.
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    /// pool.install(|| {
+    ///     let handle = drowse::spawn_handle(|| unreachable!("it never begins"));
+    ///     assert!(handle.cancel());
+    ///     assert!(handle.is_finished());
+    /// });
+    /// ```
+    pub fn cancel(&self) -> bool {
+        self.task.cancel()
+    }
+
+    /// The same handle, that [cancels](Self::cancel) when it is dropped: for those who are dropped
+    /// themselves when nobody wants the result any more, such as the handler of a request.
+    ///
+    /// ```
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    /// pool.install(|| drop(drowse::spawn_handle(|| unreachable!("it never begins")).cancel_on_drop()));
+    /// ```
+    pub fn cancel_on_drop(self) -> CancelOnDrop<T> {
+        CancelOnDrop { handle: self }
+    }
+}
+
+/// The result of the closure or the future; or the payload of its panic; or
+/// [`Cancelled`](crate::Cancelled).
+///
+/// # Panics
+///
+/// If it has given its result already.
+impl<T> Future for JoinHandle<T> {
+    type Output = thread::Result<T>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<thread::Result<T>> {
+        if !self.task.is_done() && self.task.is_awaited_by_task(context.waker()) {
+            return Poll::Pending;
+        }
+        Poll::Ready(self.take_result())
     }
 }
 
@@ -130,56 +264,34 @@ impl<T> fmt::Debug for JoinHandle<T> {
     }
 }
 
-/// What the closure and its handle share.
-struct Packet<T> {
-    /// The latch of whoever waits; null if nobody does yet; [`DONE`] when the closure has ended.
-    waiter: AtomicPtr<CountLatch>,
-    /// Written before it is done, taken after.
-    result: UnsafeCell<Option<thread::Result<T>>>,
+/// A [handle](JoinHandle) whose closure or future is cancelled when it is dropped. See
+/// [`JoinHandle::cancel_on_drop`].
+///
+/// ```
+/// let handle = drowse::spawn_handle(|| 6 * 7).cancel_on_drop();
+/// assert_eq!(drowse::block_on(handle).unwrap(), 42);
+/// ```
+#[must_use = "it is cancelled at once if this is dropped"]
+pub struct CancelOnDrop<T> {
+    handle: JoinHandle<T>,
 }
 
-/// No latch is there.
-const DONE: *mut CountLatch = ptr::without_provenance_mut(1);
+impl<T> Future for CancelOnDrop<T> {
+    type Output = thread::Result<T>;
 
-// SAFETY: the result is written by whoever runs the closure, and then taken by whoever has the
-// handle, or dropped with the last of the two.
-unsafe impl<T: Send> Send for Packet<T> {}
-// SAFETY: as above; at no time do two have it.
-unsafe impl<T: Send> Sync for Packet<T> {}
-
-impl<T> Packet<T> {
-    fn new() -> Self {
-        Self { waiter: AtomicPtr::new(ptr::null_mut()), result: UnsafeCell::new(None) }
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<thread::Result<T>> {
+        Pin::new(&mut self.handle).poll(context)
     }
+}
 
-    /// The closure has ended.
-    fn finish(&self, result: thread::Result<T>) {
-        // SAFETY: nobody looks at it before it is done.
-        self.result.with_mut(|slot| unsafe { *slot = Some(result) });
-        // ORDERING: release pairs with the acquire of whoever finds it done; acquire pairs with the
-        // release of whoever waits: its latch is ready to be set.
-        let ordering = mutant::weaken("handle/finish-relaxed", Ordering::AcqRel);
-        let waiter = self.waiter.swap(DONE, ordering);
-        if !waiter.is_null() {
-            // SAFETY: whoever waits does so until this has set its latch.
-            unsafe { CountLatch::set(waiter) };
-        }
+impl<T> Drop for CancelOnDrop<T> {
+    fn drop(&mut self) {
+        self.handle.cancel();
     }
+}
 
-    /// Whether this latch will be set when the closure has ended. False if it has.
-    fn is_awaited_by(&self, latch: &CountLatch) -> bool {
-        let latch = ptr::from_ref(latch).cast_mut();
-        // ORDERING: see `finish`, for both.
-        let acquire = mutant::weaken("handle/join-relaxed", Ordering::Acquire);
-        self.waiter.compare_exchange(ptr::null_mut(), latch, Ordering::Release, acquire).is_ok()
-    }
-
-    /// # Safety
-    ///
-    /// The closure must have ended, and the caller must know that; the result must be there still.
-    unsafe fn take_result(&self) -> thread::Result<T> {
-        // SAFETY: the caller's promise.
-        let result = self.result.with_mut(|slot| unsafe { (*slot).take() });
-        result.expect("a closure that has ended has a result")
+impl<T> fmt::Debug for CancelOnDrop<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CancelOnDrop").field("handle", &self.handle).finish()
     }
 }

@@ -1,6 +1,7 @@
 //! Everything public.
 
 mod alarm_env;
+mod block_on;
 mod blocking;
 mod broadcast;
 mod builder;
@@ -9,8 +10,10 @@ mod context;
 mod deadlock;
 mod env;
 mod error;
+mod future;
 mod global;
 mod handle;
+mod home;
 mod join;
 mod pool;
 mod scope;
@@ -21,6 +24,7 @@ mod try_spawn;
 mod waiting;
 mod yielding;
 
+pub use block_on::block_on;
 pub use blocking::blocking;
 pub use broadcast::{BroadcastContext, broadcast, spawn_broadcast};
 pub use builder::{Start, ThreadPoolBuilder};
@@ -33,8 +37,9 @@ pub use context::{
 };
 pub use deadlock::{Blocked, mark_blocked, mark_blocked_on, mark_unblocked};
 pub use error::ThreadPoolBuildError;
+pub use future::spawn_future;
 pub use global::shutdown_global;
-pub use handle::{JoinHandle, spawn_handle};
+pub use handle::{CancelOnDrop, JoinHandle, Task, spawn_handle, spawn_handle_fifo};
 pub use join::{join, join_context};
 pub use pool::ThreadPool;
 pub use scope::{Scope, ScopeFifo, in_place_scope, in_place_scope_fifo, scope, scope_fifo};

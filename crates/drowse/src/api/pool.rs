@@ -1,7 +1,6 @@
 //! A pool apart from the global one.
 
 use super::broadcast::{broadcast_in, spawn_broadcast_in};
-use super::handle::{JoinHandle, spawn_handle_in};
 use super::scope::{in_place_scope_fifo_in, in_place_scope_in};
 use super::spawn::{spawn_all_in, spawn_fifo_in, spawn_in};
 use super::try_spawn::try_spawn_in;
@@ -253,21 +252,6 @@ impl ThreadPool {
         OP: FnOnce() + Send + 'static,
     {
         spawn_in(op, &self.registry);
-    }
-
-    /// [`spawn_handle`](crate::spawn_handle) into this pool.
-    ///
-    /// ```
-    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    /// let handle = pool.spawn_handle(|| 42);
-    /// assert_eq!(handle.join().unwrap(), 42);
-    /// ```
-    pub fn spawn_handle<OP, T>(&self, op: OP) -> JoinHandle<T>
-    where
-        OP: FnOnce() -> T + Send + 'static,
-        T: Send + 'static,
-    {
-        spawn_handle_in(op, &self.registry)
     }
 
     /// [`spawn_all`](crate::spawn_all()) into this pool.

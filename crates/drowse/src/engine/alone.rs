@@ -44,7 +44,7 @@ impl WorkerThread {
             return sleep();
         }
         // Nobody need be at what others have spawned, or were sent.
-        let is_elsewhere = matches!(what, WaitFor::Install | WaitFor::Handle);
+        let is_elsewhere = matches!(what, WaitFor::Install | WaitFor::Handle | WaitFor::Future);
         let is_last = !self.registry.places.begin_alone() || is_elsewhere;
         has_been_refused.set(is_last);
         let must_lend = is_last && self.registry.spares.can_be_had();

@@ -30,11 +30,13 @@ pub enum WaitFor {
     Broadcast,
     /// For the closure of a [`JoinHandle`](crate::JoinHandle).
     Handle,
+    /// For whoever wakes the future of a [`block_on`](crate::block_on()).
+    Future,
 }
 
 impl WaitFor {
-    const ALL: [Self; 6] =
-        [Self::Home, Self::Join, Self::Scope, Self::Install, Self::Broadcast, Self::Handle];
+    const ALL: [Self; 7] =
+        [Self::Home, Self::Join, Self::Scope, Self::Install, Self::Broadcast, Self::Handle, Self::Future];
 }
 
 impl fmt::Display for WaitFor {
@@ -46,6 +48,7 @@ impl fmt::Display for WaitFor {
             Self::Install => "a closure in another pool",
             Self::Broadcast => "a broadcast",
             Self::Handle => "the closure of a handle",
+            Self::Future => "a future",
         })
     }
 }

@@ -70,7 +70,6 @@ impl CountLatch {
     }
 
     /// Waits until none is left, as a thread that is not a worker does, without a pool.
-    #[cfg(drowse_loom)]
     pub(crate) fn block(&self) {
         match &self.at_zero {
             AtZero::Outside(latch) => latch.wait(),

@@ -19,9 +19,9 @@ pub(super) struct ScopeBase<'scope> {
     /// The payload of the first panic, boxed once more to make it one word; null if there was none.
     panic: AtomicPtr<Payload>,
     /// Whether it was opened in isolation, as its jobs must be run.
-    isolated: bool,
+    pub(super) isolated: bool,
     /// Counts the jobs that have not ended, and the scope's own closure as one more.
-    pending: CountLatch,
+    pub(super) pending: CountLatch,
     /// Whether jobs may still begin.
     pub(super) cancellation: Cancellation,
     /// Those of the jobs that were spawned with a bound.
@@ -50,11 +50,7 @@ impl<'scope> ScopeBase<'scope> {
 
     /// A job of the scope that calls `body` with `scope`, of which `self` is a part.
     pub(super) fn job<S: AsBase<'scope>>(scope: &S, body: impl FnOnce(&S) + Send + 'scope) -> JobRef {
-        let pending = &scope.base().pending;
-        WorkerThread::with_current(|worker| match worker {
-            Some(worker) => worker.take_count(pending),
-            None => pending.add(1),
-        });
+        scope.base().count_job();
         let scope = ScopePtr::new(scope);
         // SAFETY: what the closure borrows lives for `'scope`, and so does the scope itself until
         // `pending` has counted the job down: whoever opened the scope waits for that.
@@ -64,6 +60,14 @@ impl<'scope> ScopeBase<'scope> {
                 Self::run(scope, move || body(&*scope));
             })
         }
+    }
+
+    /// One more to wait for.
+    pub(super) fn count_job(&self) {
+        WorkerThread::with_current(|worker| match worker {
+            Some(worker) => worker.take_count(&self.pending),
+            None => self.pending.add(1),
+        });
     }
 
     /// Offers a job to the workers, as [`Registry::inject_or_push`] does. But whoever waits in
@@ -213,7 +217,7 @@ pub(super) trait AsBase<'scope>: Sync {
 }
 
 /// A pointer to a scope, for jobs to carry: the scope waits for them.
-struct ScopePtr<S>(*const S);
+pub(super) struct ScopePtr<S>(*const S);
 
 // SAFETY: a scope is `Sync`, and whoever carries the pointer keeps it alive.
 unsafe impl<S: Sync> Send for ScopePtr<S> {}
@@ -221,12 +225,12 @@ unsafe impl<S: Sync> Send for ScopePtr<S> {}
 unsafe impl<S: Sync> Sync for ScopePtr<S> {}
 
 impl<S> ScopePtr<S> {
-    fn new(scope: &S) -> Self {
+    pub(super) fn new(scope: &S) -> Self {
         Self(ptr::from_ref(scope))
     }
 
     /// A method, so that closures capture the whole and not its pointer alone.
-    fn get(&self) -> *const S {
+    pub(super) fn get(&self) -> *const S {
         self.0
     }
 }

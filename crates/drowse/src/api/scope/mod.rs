@@ -4,6 +4,7 @@ mod base;
 mod cancel;
 mod fifo;
 mod lifo;
+mod tasks;
 mod try_spawn;
 
 pub(super) use fifo::in_place_scope_fifo_in;

@@ -1,0 +1,111 @@
+//! Waiting for a future, where it is.
+
+use crate::engine::{WaitFor, WorkerThread};
+use crate::latch::{CountLatch, Latch};
+use crate::unwind;
+use drowse_sync::atomic::{AtomicPtr, Ordering};
+use drowse_sync::mutant;
+use std::future::Future;
+use std::pin::pin;
+use std::ptr;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
+/// Polls a future on the calling thread until it is ready.
+///
+/// On a worker, other jobs are run while the future waits, as in [`join`](crate::join#blocking); and
+/// if there are none the worker sleeps, until the future is woken or a job comes. In
+/// [isolation](crate::isolate()) it runs no jobs but those that were spawned since this was called.
+/// On any other thread it blocks.
+///
+/// # Panics
+///
+/// With the panic of the future.
+///
+/// # Example
+///
+/// ```
+/// let (sum, product) = drowse::block_on(async {
+///     let sum = drowse::spawn_handle(|| (1..=10).sum::<u32>());
+///     let product = drowse::spawn_handle(|| (1..=10).product::<u32>());
+///     (sum.await.unwrap(), product.await.unwrap())
+/// });
+/// assert_eq!((sum, product), (55, 3_628_800));
+/// ```
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    WorkerThread::with_current(|worker| {
+        let signal = Arc::new(Signal::new());
+        let waker = Waker::from(Arc::clone(&signal));
+        let mut context = Context::from_waker(&waker);
+        let since = worker.map(WorkerThread::take_point);
+        loop {
+            if let Poll::Ready(result) = future.as_mut().poll(&mut context) {
+                return result;
+            }
+            let latch = match since {
+                Some(since) => CountLatch::since(since, 1, worker),
+                None => CountLatch::new(1, None),
+            };
+            if signal.is_awaited_by(&latch) {
+                // What whoever wakes us sets is on this stack.
+                unwind::or_abort(|| match worker {
+                    Some(worker) => latch.wait(Some(worker), worker.registry(), WaitFor::Future),
+                    None => latch.block(),
+                });
+            }
+            signal.reset();
+        }
+    })
+}
+
+/// Whether the future was woken, and whom to tell.
+struct Signal {
+    /// The latch of the thread, while it waits; null while it does not; [`WOKEN`] when there is a
+    /// reason to poll again.
+    waiter: AtomicPtr<CountLatch>,
+}
+
+/// No latch is there.
+const WOKEN: *mut CountLatch = ptr::without_provenance_mut(1);
+
+impl Signal {
+    fn new() -> Self {
+        Self { waiter: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    /// Whether this latch will be set when the future is woken. False if it has been.
+    fn is_awaited_by(&self, latch: &CountLatch) -> bool {
+        let latch = ptr::from_ref(latch).cast_mut();
+        // ORDERING: release pairs with the acquire of whoever wakes: the latch is ready to be set.
+        let release = mutant::weaken("signal/await-relaxed", Ordering::Release);
+        // ORDERING: relaxed on failure; `reset` follows, which acquires.
+        self.waiter.compare_exchange(ptr::null_mut(), latch, release, Ordering::Relaxed).is_ok()
+    }
+
+    /// The future is about to be polled: whoever wakes it after this means the next time.
+    fn reset(&self) {
+        // ORDERING: acquire pairs with the release of whoever has woken it: the poll must see what
+        // that one did before.
+        self.waiter.swap(ptr::null_mut(), mutant::weaken("signal/reset-relaxed", Ordering::Acquire));
+    }
+
+    fn wake(&self) {
+        // ORDERING: release and acquire, see above, for both.
+        let waiter = self.waiter.swap(WOKEN, mutant::weaken("signal/wake-relaxed", Ordering::AcqRel));
+        if !waiter.is_null() && !ptr::eq(waiter, WOKEN) {
+            // SAFETY: whoever waits does so until this has set its latch.
+            unsafe { CountLatch::set(waiter) };
+        }
+    }
+}
+
+impl Wake for Signal {
+    fn wake(self: Arc<Self>) {
+        Self::wake(&self);
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        Self::wake(self);
+    }
+}

@@ -1,0 +1,142 @@
+//! Closures and futures of a scope, for which somebody may wait.
+
+use super::Scope;
+use super::base::{AsBase, ScopeBase, ScopePtr};
+use crate::api::home::whereabouts;
+use crate::api::{JoinHandle, Task};
+use crate::engine::{SharedCount, WorkerThread};
+use crate::job::JobRef;
+use crate::latch::CountLatch;
+use crate::task::{self, Body, Closure, Home, Polled};
+use drowse_sync::Arc;
+use std::future::Future;
+
+impl<'scope> Scope<'scope> {
+    /// Runs a closure before the scope ends, as [`spawn`](Self::spawn) does, and returns a handle,
+    /// as [`spawn_handle`](crate::spawn_handle) does.
+    ///
+    /// A panic of the closure is kept in the handle, and is not the scope's.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let words = ["fork".to_string(), "join".to_string()];
+    /// let total = drowse::scope(|s| {
+    ///     let lengths = [0, 1].map(|i| s.spawn_handle(move |_| i + 1));
+    ///     let first = s.spawn_handle(|_| words[0].len());
+    ///     first.join().unwrap() + lengths.map(|length| length.join().unwrap()).iter().sum::<usize>()
+    /// });
+    /// assert_eq!(total, 4 + 1 + 2);
+    /// ```
+    ///
+    /// What the closure borrows must outlive the scope:
+    ///
+    /// ```compile_fail,E0373
+    /// drowse::scope(|s| {
+    ///     let local = 3;
+    ///     _ = s.spawn_handle(|_| local + 1); // may run after `op` has returned
+    /// });
+    /// ```
+    pub fn spawn_handle<BODY, T>(&self, body: BODY) -> JoinHandle<T>
+    where
+        BODY: FnOnce(&Scope<'scope>) -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        let scope = ScopePtr::new(self);
+        // SAFETY: the scope is there until the task's home is told that its body is gone.
+        let closure = move || body(unsafe { &*scope.get() });
+        self.spawn_task(Closure(Some(closure)))
+    }
+
+    /// Runs a future before the scope ends, as [`spawn_future`](crate::spawn_future()) does. It may
+    /// borrow what outlives the scope, which waits until it has ended.
+    ///
+    /// If the scope is [cancelled](Self::cancel) the future is dropped before its next step. But a
+    /// future that waits for something, and is not woken, is not noticed: the scope waits for it.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let text = String::from("one two three");
+    /// drowse::scope(|s| {
+    ///     let words = s.spawn_handle(|_| text.split(' ').count());
+    ///     let bytes = s.spawn_future(async { text.len() + words.await.unwrap() });
+    ///     assert_eq!(bytes.join().unwrap(), 13 + 3);
+    /// });
+    /// ```
+    ///
+    /// ```compile_fail,E0373
+    /// drowse::scope(|s| {
+    ///     let local = 3;
+    ///     _ = s.spawn_future(async { local + 1 }); // may run after `op` has returned
+    /// });
+    /// ```
+    pub fn spawn_future<F>(&self, future: F) -> Task<F::Output>
+    where
+        F: Future<Output: Send + 'scope> + Send + 'scope,
+    {
+        self.spawn_task(Polled(future))
+    }
+
+    fn spawn_task<B>(&self, body: B) -> JoinHandle<B::Output>
+    where
+        B: Body<Output: Send> + Send + 'scope,
+    {
+        let base = self.base();
+        let spawned_at = whereabouts(&base.registry);
+        base.count_job();
+        // SAFETY: what the body borrows lives for `'scope`, and the scope itself until it has
+        // counted the task down, which its home does when the body is gone. Both are `Send`.
+        let (handle, job) = unsafe { task::new(body, ScopeHome { scope: ScopePtr::new(self) }) };
+        // SAFETY: a new reference.
+        unsafe { base.offer(job) };
+        JoinHandle::new(handle, Arc::clone(&base.registry), spawned_at)
+    }
+}
+
+/// A scope, which does not end before the task's body is gone.
+struct ScopeHome<'scope> {
+    scope: ScopePtr<Scope<'scope>>,
+}
+
+impl<'scope> ScopeHome<'scope> {
+    fn base(&self) -> &ScopeBase<'scope> {
+        // SAFETY: until `ended` the scope is there.
+        unsafe { &*self.scope.get() }.base()
+    }
+}
+
+impl Home for ScopeHome<'_> {
+    unsafe fn offer(&self, job: JobRef, again: bool) {
+        let base = self.base();
+        match again && !base.isolated {
+            // SAFETY: the caller's promise.
+            true => unsafe { base.registry.inject(job) },
+            // SAFETY: the same.
+            false => unsafe { base.offer(job) },
+        }
+    }
+
+    fn is_off(&self) -> bool {
+        self.base().cancellation.forbids_to_begin()
+    }
+
+    fn run(&self, step: impl FnOnce()) {
+        WorkerThread::with_current(|worker| {
+            let worker = worker.expect("jobs are run by workers");
+            let base = self.base();
+            worker.begin_job_of(&raw const base.pending);
+            if base.isolated { worker.isolate(step) } else { step() }
+        });
+    }
+
+    unsafe fn ended(&self, in_run: bool) {
+        let pending = &raw const self.base().pending;
+        WorkerThread::with_current(|worker| match worker {
+            // SAFETY: it is the task's own count, given up once.
+            Some(worker) if in_run => unsafe { worker.put_count(pending) },
+            // SAFETY: the same.
+            _ => unsafe { CountLatch::subtract(pending, 1) },
+        });
+    }
+}

@@ -1,0 +1,44 @@
+//! Tasks: closures and futures that run on a pool, and that somebody may wait for, or not.
+//!
+//! A task is one allocation: the body, then its result, in the same place; one word for its
+//! [state](state); and the waiter. References to it are counted, in that word: that of the queue it
+//! is in or of the step that runs, that of its [handle](Handle), those of its [wakers](waker).
+//!
+//! Who wakes whom:
+//!
+//! ```text
+//!   something happens ----- Waker::wake -----> the task is offered to its pool
+//!   a worker runs a step: polls the future, or calls the closure
+//!   the task is done ------ Waiter::tell ----> another task is woken, or a thread
+//! ```
+//!
+//! A closure is a future that is ready the first time. What differs is that nobody stops one that
+//! has begun, and that one that has not can be dropped by whoever cancels it.
+//!
+//! The body is dropped before the task is done, on the pool; but for a closure that was cancelled
+//! before it began, which is dropped by whoever cancels it.
+
+mod body;
+mod cell;
+mod handle;
+mod state;
+mod waiter;
+mod waker;
+
+pub(crate) use body::{Body, Closure, Polled};
+pub(crate) use cell::{Home, new};
+pub(crate) use handle::Handle;
+pub(crate) use waiter::Waiter;
+
+/// The payload of a [handle](crate::JoinHandle) whose closure or future was cancelled.
+///
+/// ```
+/// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+/// pool.install(|| {
+///     let handle = drowse::spawn_handle(|| 42);
+///     assert!(handle.cancel()); // the only worker is here, so it has not begun
+///     assert!(handle.join().unwrap_err().is::<drowse::Cancelled>());
+/// });
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cancelled;
