@@ -130,10 +130,12 @@ impl State {
         // ORDERING: release, of what the step has left, for the next one; acquire, of what those
         // did who have cancelled it, or were the last to let go of it.
         self.change(mutant::weaken("task/rest-relaxed", Ordering::AcqRel), |state| {
-            if state & CANCELLED != 0 || state < 2 * REFERENCE {
+            if state & CANCELLED != 0 {
                 (state, Rest::Drop)
             } else if look!("task/rest-ignores-wake", state & QUEUED != 0) {
                 (state & !RUNNING, Rest::Again)
+            } else if state < 2 * REFERENCE {
+                (state, Rest::Drop)
             } else {
                 ((state & !RUNNING) - REFERENCE, Rest::Idle)
             }

@@ -1,0 +1,95 @@
+//! What is called off.
+
+use crate::common::until;
+use crate::{Event, Token, on_every_pool, yield_times};
+use drowse::Cancelled;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc;
+
+#[test]
+fn a_closure_that_has_not_begun_is_dropped_at_once() {
+    on_every_pool(|pool| {
+        pool.install(|| {
+            let (token, drops) = Token::new();
+            // Nobody steals while the others sleep or search... so it is tried until it works.
+            let handle = drowse::spawn_handle(move || drop(token));
+            let is_cancelled = handle.cancel();
+            if is_cancelled {
+                assert_eq!(drops.load(Ordering::Acquire), 1);
+                assert!(handle.is_finished() && !handle.cancel());
+                assert!(handle.join().unwrap_err().is::<Cancelled>());
+            } else {
+                handle.join().unwrap();
+            }
+            assert!(is_cancelled || drowse::current_num_threads() > 1);
+            assert_eq!(drops.load(Ordering::Acquire), 1);
+        });
+    });
+}
+
+#[test]
+fn a_closure_that_has_begun_is_not_stopped() {
+    on_every_pool(|pool| {
+        let (begin, has_begun) = mpsc::channel();
+        let (go_on, may_go_on) = mpsc::channel();
+        let handle = pool.spawn_handle(move || {
+            begin.send(()).unwrap();
+            may_go_on.recv().unwrap()
+        });
+        has_begun.recv().unwrap();
+        assert!(!handle.cancel());
+        go_on.send(42).unwrap();
+        assert_eq!(handle.join().unwrap(), 42);
+    });
+}
+
+#[test]
+fn a_future_is_dropped_where_it_waits() {
+    on_every_pool(|pool| {
+        let (event, (token, drops)) = (Event::new(), Token::new());
+        let task = pool.spawn_future({
+            let event = event.clone();
+            async move {
+                event.await;
+                drop(token);
+                unreachable!("it goes on no more")
+            }
+        });
+        until("it waits", || event.is_awaited());
+        assert!(task.cancel() && !task.cancel());
+        let result: Result<(), _> = task.join();
+        assert!(result.unwrap_err().is::<Cancelled>());
+        assert_eq!(drops.load(Ordering::Acquire), 1);
+        event.happen();
+    });
+}
+
+#[test]
+fn a_future_that_runs_stops_before_its_next_step() {
+    on_every_pool(|pool| {
+        let task = pool.spawn_future(yield_times(usize::MAX));
+        assert!(task.cancel());
+        assert!(drowse::block_on(task).unwrap_err().is::<Cancelled>());
+    });
+}
+
+#[test]
+fn whoever_is_dropped_cancels_if_it_said_so() {
+    on_every_pool(|pool| {
+        let (event, (token, drops)) = (Event::new(), Token::new());
+        let task = pool.spawn_future({
+            let event = event.clone();
+            async move {
+                let _token = token;
+                event.await;
+            }
+        });
+        until("it waits", || event.is_awaited());
+        let waits_for_it = pool.spawn_future(task.cancel_on_drop());
+        assert_eq!(drops.load(Ordering::Acquire), 0);
+        waits_for_it.cancel();
+        until("the inner one is dropped too", || drops.load(Ordering::Acquire) == 1);
+        // One that has ended is not.
+        assert_eq!(drowse::block_on(pool.spawn_handle(|| 42).cancel_on_drop()).unwrap(), 42);
+    });
+}

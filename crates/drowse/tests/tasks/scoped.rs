@@ -1,0 +1,127 @@
+//! Closures and futures that borrow.
+
+use crate::common::{until, watchdog};
+use crate::{Event, on_every_pool, yield_times};
+use drowse::Cancelled;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+#[test]
+fn the_scope_waits_for_its_futures() {
+    on_every_pool(|pool| {
+        let (mut numbers, count) = (vec![0; 50], AtomicUsize::new(0));
+        pool.scope(|s| {
+            for (i, number) in numbers.iter_mut().enumerate() {
+                let count = &count;
+                drop(s.spawn_future(async move {
+                    yield_times(i % 4).await;
+                    *number = i;
+                    count.fetch_add(1, Ordering::Relaxed);
+                }));
+            }
+        });
+        assert_eq!(count.into_inner(), 50);
+        assert!(numbers.iter().enumerate().all(|(i, number)| i == *number));
+    });
+}
+
+#[test]
+fn their_results_may_borrow_too() {
+    on_every_pool(|pool| {
+        let text = String::from("fork join nap");
+        let words = pool.scope(|s| {
+            let first = s.spawn_handle(|_| text.split(' ').next().unwrap());
+            let last = s.spawn_future(async { text.rsplit(' ').next().unwrap() });
+            let both = s.spawn_future(async { [first.await.unwrap(), last.await.unwrap()] });
+            both.join().unwrap()
+        });
+        assert_eq!(words, ["fork", "nap"]);
+        // A handle may leave the scope, which has waited for what it stands for.
+        let handle = pool.scope(|s| s.spawn_handle(|_| text.len()));
+        assert!(handle.is_finished());
+        assert_eq!(handle.join().unwrap(), 13);
+    });
+}
+
+#[test]
+fn the_closure_gets_the_scope() {
+    on_every_pool(|pool| {
+        let count = AtomicUsize::new(0);
+        let handle = pool.scope(|s| {
+            s.spawn_handle(|s| {
+                s.spawn(|_| _ = count.fetch_add(1, Ordering::Relaxed));
+                s.spawn_handle(|_| count.fetch_add(1, Ordering::Relaxed))
+            })
+        });
+        assert!(handle.join().unwrap().join().unwrap() < 2);
+        assert_eq!(count.into_inner(), 2);
+    });
+}
+
+/// A panic is the handle's, and not the scope's.
+#[test]
+fn a_panic_is_in_the_handle() {
+    on_every_pool(|pool| {
+        let handles = pool.scope(|s| {
+            let closure = s.spawn_handle(|_| -> () { panic!("bad dream") });
+            let future = s.spawn_future(async { panic!("bad dream") });
+            [closure, future]
+        });
+        for handle in handles {
+            assert_eq!(*handle.join().unwrap_err().downcast::<&str>().unwrap(), "bad dream");
+        }
+    });
+}
+
+#[test]
+fn in_a_scope_that_is_cancelled_they_do_not_begin() {
+    on_every_pool(|pool| {
+        let handles = pool.scope(|s| {
+            s.cancel();
+            [s.spawn_handle(|_| ()), s.spawn_future(async {})]
+        });
+        for handle in handles {
+            assert!(handle.join().unwrap_err().is::<Cancelled>());
+        }
+    });
+}
+
+/// The future waits for a thread outside, and borrows all the while.
+#[test]
+fn a_scope_waits_for_one_that_is_woken_from_outside() {
+    on_every_pool(|pool| {
+        let (mut number, event) = (0, Event::new());
+        let other = thread::spawn({
+            let event = event.clone();
+            move || {
+                until("it waits", || event.is_awaited());
+                event.happen();
+            }
+        });
+        pool.scope(|s| {
+            drop(s.spawn_future(async {
+                event.await;
+                number = 42;
+            }));
+        });
+        assert_eq!(number, 42);
+        other.join().unwrap();
+    });
+}
+
+/// Cancelled by a thread that is not a worker, in the middle of the scope.
+#[test]
+fn whoever_cancels_counts_it_down() {
+    watchdog(|| {
+        let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        for _ in 0..100 {
+            pool.in_place_scope(|s| {
+                let handle = s.spawn_handle(|_| 42);
+                match handle.cancel() {
+                    true => assert!(handle.join().is_err()),
+                    false => assert_eq!(handle.join().unwrap(), 42),
+                }
+            });
+        }
+    });
+}
