@@ -115,6 +115,11 @@ fn a_sleeper_is_seen_without_light_fences(make: MakeSleep) {
     });
 }
 
+/// The owner rests, and overwrites its limit, as somebody falls asleep.
+fn a_sleeper_is_seen_by_one_who_has_rested(make: MakeSleep) {
+    with_preemptions(3, move || run(make, 1, |_, owner| owner.rest()));
+}
+
 /// The owner was asked for something, and raises its limit again, as somebody falls asleep whom its
 /// next push must find.
 fn a_sleeper_is_seen_by_one_who_raises_its_limit(make: MakeSleep) {
@@ -134,6 +139,7 @@ fn a_sleeper_is_seen_by_one_who_gets_active(make: MakeSleep) {
 for_each_protocol!(
     a_sleeper_is_seen,
     a_sleeper_is_seen_without_light_fences,
+    a_sleeper_is_seen_by_one_who_has_rested,
     a_sleeper_is_seen_by_one_who_raises_its_limit,
     a_sleeper_is_seen_by_one_who_gets_active,
 );

@@ -168,7 +168,8 @@ impl<T> Owner<T> {
         });
     }
 
-    /// Makes the next push public at once, as if a thief had asked for it.
+    /// Makes the next push take the slow path, as if a thief had asked for something: what is
+    /// pushed becomes public at once.
     pub fn share_next(&self) {
         // ORDERING: relaxed; only the owner acts on it.
         self.shared.private.limit.store(ASKED, Ordering::Relaxed);
