@@ -78,13 +78,9 @@ fn wait_for(event: &Arc<Event>) -> Wait {
     Wait { event: Arc::clone(event), is_over: false }
 }
 
-/// Runs the steps of this task until its body is gone.
+/// Runs what there is to run.
 fn run_all(queue: &TaskQueue) {
-    while queue.bodies() > 0 {
-        if !queue.run_one() {
-            thread::yield_now();
-        }
-    }
+    while queue.run_one() {}
 }
 
 /// The future is woken before, while or after it is polled for the first time.
@@ -95,9 +91,10 @@ fn a_wake_up_is_not_lost() {
         let handle = queue.spawn_future(wait_for(&event));
         let waker = thread::spawn(move || event.happen());
         run_all(&queue);
-        assert_eq!(handle.join().unwrap(), 42);
         waker.join().unwrap();
-        assert!(queue.is_empty());
+        run_all(&queue);
+        assert!(queue.is_empty() && queue.bodies() == 0);
+        assert_eq!(handle.join().unwrap(), 42);
     });
 }
 
@@ -128,8 +125,10 @@ fn each_step_sees_why() {
             })
         });
         run_all(&queue);
-        assert_eq!(handle.join().unwrap(), 42);
         threads.into_iter().for_each(|thread| thread.join().unwrap());
+        run_all(&queue);
+        assert_eq!(queue.bodies(), 0);
+        assert_eq!(handle.join().unwrap(), 42);
     });
 }
 
@@ -143,12 +142,13 @@ fn two_workers_do_not_poll_at_once() {
             let queue = queue.clone();
             move || {
                 event.happen();
-                while queue.run_one() {}
+                run_all(&queue);
             }
         });
-        while queue.run_one() {}
+        run_all(&queue);
         other.join().unwrap();
         run_all(&queue);
+        assert_eq!(queue.bodies(), 0);
         assert_eq!(handle.join().unwrap(), 42);
     });
 }
@@ -178,11 +178,12 @@ fn a_waker_that_comes_late_does_nothing() {
             }
         });
         run_all(&queue);
-        assert_eq!(handle.join().unwrap(), 2);
         other.join().unwrap();
         drop(kept.lock().take());
         // A reference that came too late may be there still. It does nothing.
-        while queue.run_one() {}
+        run_all(&queue);
+        assert_eq!(queue.bodies(), 0);
+        assert_eq!(handle.join().unwrap(), 2);
     });
 }
 
@@ -200,7 +201,7 @@ fn a_closure_runs_or_is_cancelled() {
         });
         let worker = thread::spawn({
             let queue = queue.clone();
-            move || while queue.run_one() {}
+            move || run_all(&queue)
         });
         let is_cancelled = handle.cancel();
         if is_cancelled {
@@ -223,19 +224,20 @@ fn a_future_ends_or_is_cancelled() {
     with_preemptions(2, || {
         let (queue, event) = (TaskQueue::new(), Event::new());
         let handle = queue.spawn_future(wait_for(&event));
-        while queue.run_one() {}
+        run_all(&queue);
         let waker = thread::spawn({
             let event = Arc::clone(&event);
             move || event.happen()
         });
         handle.cancel();
         run_all(&queue);
+        waker.join().unwrap();
+        run_all(&queue);
+        assert_eq!(queue.bodies(), 0);
         match handle.join() {
             Ok(result) => assert_eq!(result, 42),
             Err(payload) => assert!(payload.is::<Cancelled>()),
         }
-        waker.join().unwrap();
-        while queue.run_one() {}
         assert_eq!(Arc::strong_count(&event), 1, "the future is gone");
     });
 }
@@ -252,7 +254,7 @@ fn a_result_that_nobody_wants_is_dropped_once() {
                 token
             }
         });
-        let worker = thread::spawn(move || while queue.run_one() {});
+        let worker = thread::spawn(move || run_all(&queue));
         drop(handle);
         worker.join().unwrap();
         assert_eq!(Arc::strong_count(&token), 1);
@@ -267,7 +269,7 @@ fn the_last_waker_is_told_once() {
     every_interleaving(|| {
         let queue = TaskQueue::new();
         let mut handle = queue.spawn(|| 42);
-        let worker = thread::spawn(move || while queue.run_one() {});
+        let worker = thread::spawn(move || run_all(&queue));
         let bells = [Bell::new(), Bell::new()];
         let [first, second] = bells.clone().map(Waker::from);
         let mut pending = [false, false];
@@ -292,6 +294,32 @@ fn the_last_waker_is_told_once() {
     });
 }
 
+/// Nobody has the handle, nor a waker; but the future has woken itself.
+#[test]
+fn one_that_wakes_itself_goes_on() {
+    every_interleaving(|| {
+        let (queue, has_ended) = (TaskQueue::new(), Arc::new(AtomicBool::new(false)));
+        let handle = queue.spawn_future(std::future::poll_fn({
+            let (has_ended, mut is_first) = (Arc::clone(&has_ended), true);
+            move |context: &mut Context<'_>| {
+                if std::mem::take(&mut is_first) {
+                    context.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+                has_ended.store(true, Ordering::Relaxed);
+                Poll::Ready(())
+            }
+        }));
+        let worker = thread::spawn({
+            let queue = queue.clone();
+            move || run_all(&queue)
+        });
+        drop(handle);
+        worker.join().unwrap();
+        assert!(has_ended.load(Ordering::Relaxed) && queue.bodies() == 0);
+    });
+}
+
 /// Nobody has the handle, and the last waker is dropped elsewhere: the future can never end, and is
 /// dropped by whoever runs the tasks.
 #[test]
@@ -301,13 +329,13 @@ fn a_future_that_nobody_can_wake_is_dropped() {
         let handle = queue.spawn_future(wait_for(&event));
         let worker = thread::spawn({
             let queue = queue.clone();
-            move || while queue.run_one() {}
+            move || run_all(&queue)
         });
         drop::<TaskHandle<u32>>(handle);
         drop(event.waker.lock().take());
         worker.join().unwrap();
         drop(event.waker.lock().take());
-        while queue.run_one() {}
+        run_all(&queue);
         assert_eq!((queue.bodies(), Arc::strong_count(&event)), (0, 1));
     });
 }

@@ -41,6 +41,9 @@ mod wait_word;
 mod yielding;
 
 pub use backend::{Arc, Condvar, Mutex, MutexGuard, OnceLock, Weak, atomic, cell, hint, thread};
+/// The one that [`Wake`](std::task::Wake) wants, in models too.
+pub use std::sync::Arc as StdArc;
+
 pub use cores::{core_count, has_several_cores};
 pub use cpu::{CpuMask, ThreadId, current_cpu};
 pub use cpu_time::process_cpu_time;

@@ -4,17 +4,16 @@ use crate::engine::{WaitFor, WorkerThread};
 use crate::latch::{CountLatch, Latch};
 use crate::unwind;
 use drowse_sync::atomic::{AtomicPtr, Ordering};
-use drowse_sync::mutant;
+use drowse_sync::{StdArc, mutant};
 use std::future::Future;
 use std::pin::pin;
 use std::ptr;
-use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
 /// Polls a future on the calling thread until it is ready.
 ///
-/// On a worker, other jobs are run while the future waits, as in [`join`](crate::join#blocking); and
-/// if there are none the worker sleeps, until the future is woken or a job comes. In
+/// On a worker, other jobs are run while the future waits, as in [`join`](crate::join#blocking);
+/// and if there are none the worker sleeps, until the future is woken or a job comes. In
 /// [isolation](crate::isolate()) it runs no jobs but those that were spawned since this was called.
 /// On any other thread it blocks.
 ///
@@ -35,8 +34,8 @@ use std::task::{Context, Poll, Wake, Waker};
 pub fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     WorkerThread::with_current(|worker| {
-        let signal = Arc::new(Signal::new());
-        let waker = Waker::from(Arc::clone(&signal));
+        let signal = StdArc::new(Signal::new());
+        let waker = Waker::from(StdArc::clone(&signal));
         let mut context = Context::from_waker(&waker);
         let since = worker.map(WorkerThread::take_point);
         loop {
@@ -101,11 +100,11 @@ impl Signal {
 }
 
 impl Wake for Signal {
-    fn wake(self: Arc<Self>) {
+    fn wake(self: StdArc<Self>) {
         Self::wake(&self);
     }
 
-    fn wake_by_ref(self: &Arc<Self>) {
+    fn wake_by_ref(self: &StdArc<Self>) {
         Self::wake(self);
     }
 }

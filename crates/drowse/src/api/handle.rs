@@ -209,13 +209,13 @@ impl<T> JoinHandle<T> {
         self.task.is_done()
     }
 
-    /// Calls off what has not begun. Whether that has an effect: not if it has ended, or is a closure
-    /// that has begun, or was cancelled before.
+    /// Calls off what has not begun. Whether that has an effect: not if it has ended, or is a
+    /// closure that has begun, or was cancelled before.
     ///
     /// A closure that has not begun is dropped at once, with all that it has captured, by the
-    /// calling thread. A future is dropped by its pool, soon: before its next step, if it runs. Either
-    /// way the result is [`Cancelled`](crate::Cancelled), unless the future ends with the step that it
-    /// is in the middle of.
+    /// calling thread. A future is dropped by its pool, soon: before its next step, if it runs.
+    /// Either way the result is [`Cancelled`](crate::Cancelled), unless the future ends with the
+    /// step that it is in the middle of.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -233,8 +233,8 @@ impl<T> JoinHandle<T> {
     /// themselves when nobody wants the result any more, such as the handler of a request.
     ///
     /// ```
-    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    /// pool.install(|| drop(drowse::spawn_handle(|| unreachable!("it never begins")).cancel_on_drop()));
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap(); pool.install(||
+    /// drop(drowse::spawn_handle(|| unreachable!("it never begins")).cancel_on_drop()));
     /// ```
     pub fn cancel_on_drop(self) -> CancelOnDrop<T> {
         CancelOnDrop { handle: self }

@@ -299,8 +299,8 @@ impl<B: Body, H: Home> Cell<B, H> {
     ///
     /// The caller must have the body, and a reference.
     unsafe fn end(this: NonNull<Self>, result: thread::Result<B::Output>, in_run: bool) {
-        // SAFETY: the caller's promise: the body is ours, then the result, until the state says that
-        // it is done; then the waiter, if there is one, and the result, if there is no handle.
+        // SAFETY: the caller's promise: the body is ours, then the result, until the state says
+        // that it is done; then the waiter, if there is one, and the result, if there is no handle.
         unsafe {
             let task = this.as_ref();
             task.stage.with_mut(|stage| {
@@ -319,8 +319,8 @@ impl<B: Body, H: Home> Cell<B, H> {
     }
 
     unsafe fn offer(this: NonNull<Core>, job: JobRef) {
-        // SAFETY: the caller's promise: the reference keeps the task. Its body is there, so its home
-        // is.
+        // SAFETY: the caller's promise: the reference keeps the task. Its body is there, so its
+        // home is.
         unsafe { this.cast::<Self>().as_ref().home.offer(job, false) };
     }
 

@@ -152,10 +152,11 @@ impl State {
     }
 
     /// There is a reason to run the next step. Whether a reference has to be put into a queue: a
-    /// new one, or, if the caller `gives` its own, that one; which then is not the caller's any more.
+    /// new one, or, if the caller `gives` its own, that one; which then is not the caller's any
+    /// more.
     pub(super) fn wake(&self, gives: bool) -> bool {
-        // ORDERING: release, of what the caller did before; acquire, so that one who offers the task
-        // has seen it made.
+        // ORDERING: release, of what the caller did before; acquire, so that one who offers the
+        // task has seen it made.
         self.change(mutant::weaken("task/wake-relaxed", Ordering::AcqRel), |state| {
             if state & (DONE | QUEUED) != 0 {
                 (state, false)

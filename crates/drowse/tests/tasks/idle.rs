@@ -6,8 +6,8 @@ use drowse::ThreadPoolBuilder;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// P1 with tasks: a hundred thousand of them wait, all workers sleep, and nothing happens until they
-/// are woken.
+/// P1 with tasks: a hundred thousand of them wait, all workers sleep, and nothing happens until
+/// they are woken.
 #[test]
 fn a_hundred_thousand_that_wait_let_all_sleep() {
     for protocol in SleepProtocol::ALL {
