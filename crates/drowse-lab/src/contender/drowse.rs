@@ -2,6 +2,7 @@
 
 use super::{Pool, Reason, fork};
 use drowse::{Counters, SleepProtocol, Steering, ThreadPool, ThreadPoolBuilder, Trace};
+use std::future::Future;
 
 /// Forks with `drowse::join`.
 #[derive(Debug)]
@@ -78,6 +79,30 @@ macro_rules! drowse_with {
             fn spawn<J: FnOnce() + Send + 'static>(&self, job: J) -> Result<(), Reason> {
                 self.0.spawn(job);
                 Ok(())
+            }
+
+            fn can_await() -> Result<(), Reason> {
+                Ok(())
+            }
+
+            fn spawn_job<T: Send + 'static>(
+                &self,
+                job: impl FnOnce() -> T + Send + 'static,
+            ) -> impl Future<Output = T> + Send + 'static {
+                let handle = self.0.spawn_handle(job);
+                async { handle.await.expect("a job does not panic") }
+            }
+
+            fn can_poll() -> Result<(), Reason> {
+                Ok(())
+            }
+
+            fn spawn_future<T: Send + 'static>(
+                &self,
+                future: impl Future<Output = T> + Send + 'static,
+            ) -> impl Future<Output = T> + Send + 'static {
+                let task = self.0.spawn_future(future);
+                async { task.await.expect("a future does not panic") }
             }
         }
     };

@@ -3,6 +3,7 @@
 //! A workload is written once, for any [`Pool`]. What a contender cannot do it says, and the table
 //! shows it.
 
+mod async_executor;
 mod bare;
 mod borrowed;
 mod channel;
@@ -12,7 +13,9 @@ mod forte;
 mod rayon;
 mod serial;
 mod threads;
+mod tokio;
 
+pub use async_executor::AsyncExecutor;
 pub use bare::Bare;
 pub use channel::Channel;
 pub use chili::Chili;
@@ -23,6 +26,9 @@ pub use forte::Forte;
 pub use rayon::{Rayon, RayonOnDrowse};
 pub use serial::Serial;
 pub use threads::Threads;
+pub use tokio::{Tokio, TokioRayon};
+
+use std::future::Future;
 
 /// Why a contender has no figure: in a sentence.
 pub type Reason = &'static str;
@@ -129,6 +135,34 @@ pub trait Pool: Sized + Sync {
     /// If it takes none.
     fn spawn<J: FnOnce() + Send + 'static>(&self, job: J) -> Result<(), Reason>;
 
+    /// Whether its jobs can be awaited. The reason if not.
+    fn can_await() -> Result<(), Reason> {
+        Err("its jobs cannot be awaited")
+    }
+
+    /// Gives the pool a job whose result can be awaited. Only where [that can be](Self::can_await):
+    /// elsewhere it is run by whoever awaits it.
+    fn spawn_job<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> impl Future<Output = T> + Send + 'static {
+        async move { job() }
+    }
+
+    /// Whether it runs futures. The reason if not.
+    fn can_poll() -> Result<(), Reason> {
+        Err("it runs no futures")
+    }
+
+    /// Gives the pool a future to run. Only where [that can be](Self::can_poll): elsewhere it is run
+    /// by whoever awaits it.
+    fn spawn_future<T: Send + 'static>(
+        &self,
+        future: impl Future<Output = T> + Send + 'static,
+    ) -> impl Future<Output = T> + Send + 'static {
+        future
+    }
+
     /// Whether two threads of the pool are known to run at the same time when there is work for
     /// both.
     fn is_parallel() -> bool {
@@ -187,6 +221,9 @@ contenders![
     Forte,
     Channel,
     Threads,
+    Tokio,
+    TokioRayon,
+    AsyncExecutor,
 ];
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "workloads rest by the clock")]
 
+mod await_job;
 mod bursts;
 mod cold_entry;
 mod counters;
@@ -22,6 +23,7 @@ mod matmul;
 mod nbody;
 mod oversubscription;
 mod parts;
+mod ping_pong;
 mod quicksort;
 mod ramp_up;
 mod region_chain;
@@ -32,7 +34,9 @@ mod submitters;
 mod ticks;
 mod tree_sum;
 mod two_submitters;
+mod yield_storm;
 
+pub use await_job::AwaitJob;
 pub use bursts::Bursts;
 pub use cold_entry::ColdEntry;
 pub use fib::Fib;
@@ -49,6 +53,7 @@ pub use matmul::Matmul;
 pub use nbody::NBody;
 pub use oversubscription::Oversubscription;
 pub use parts::QUICK;
+pub use ping_pong::PingPong;
 pub use quicksort::Quicksort;
 pub use ramp_up::RampUp;
 pub use region_chain::RegionChain;
@@ -59,6 +64,7 @@ pub use submitters::Submitters;
 pub use ticks::Ticks;
 pub use tree_sum::{TreeSum, TreeSumLarge, TreeSumLargeChildrenFirst};
 pub use two_submitters::TwoSubmitters;
+pub use yield_storm::YieldStorm;
 
 use crate::contender::{DrowseGuests, DrowseUnsteered, Pool, Reason};
 use crate::measure::Budget;
@@ -237,6 +243,9 @@ workloads![
     Submitters,
     TwoSubmitters,
     Oversubscription,
+    AwaitJob,
+    PingPong,
+    YieldStorm,
 ];
 
 /// One list of samples under one name.
