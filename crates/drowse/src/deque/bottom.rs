@@ -35,8 +35,10 @@ use std::ptr::{self, NonNull};
 pub(super) struct Private<T> {
     /// One past the newest item. Written by the owner alone.
     pub(super) bottom: AtomicI64,
-    /// While `bottom` is below this a push can take the fast path: there is room for one more, and
-    /// nobody has asked for anything. A thief that asks sets it to `ASKED`.
+    /// While `bottom` is below this a push can take the fast path: there is room for one more,
+    /// nobody has asked for anything, nobody sleeps, and there are light fences. Otherwise it is
+    /// one of the constants of the parent module, which are below all positions, or `bottom`
+    /// itself.
     pub(super) limit: AtomicI64,
     /// The slots of the current buffer, and their number less one. The owner's.
     pub(super) slots: Cell<*const AtomicPtr<T>>,

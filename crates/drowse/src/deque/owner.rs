@@ -137,7 +137,8 @@ impl<T> Owner<T> {
                 return; // As it was.
             }
         }
-        self.make_room(bottom);
+        // Not what it was before: the hook may have popped the item, and pushed it again elsewhere.
+        self.make_room(self.bottom());
         if before == ASKED && is_light {
             // A thief may have asked for it. (Without light fences it helps itself, at little
             // cost.)

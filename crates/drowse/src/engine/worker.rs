@@ -177,8 +177,7 @@ impl WorkerThread {
     pub(crate) unsafe fn push_all(&self, jobs: impl ExactSizeIterator<Item = JobRef>) {
         let count = jobs.len();
         self.posts_later.set(true);
-        // The last push speaks for all: one without light fences ended with a full fence, which
-        // covers those before it, and one with them leaves the rest to the post's fence.
+        // Each push has executed a fence of its own, light or full. So the last one speaks for all.
         let last = jobs.map(|job| self.deque.push(job.into_word())).last();
         self.posts_later.set(false);
         let Some(last) = last else { return };

@@ -31,7 +31,8 @@ impl<T> Owner<T> {
     }
 
     /// The owner is going to do nothing for a while: it gives its light fences back, so that nobody
-    /// executes a heavy one because of it. Its next push gets them again.
+    /// executes a heavy one because of it. It gets them again by pushes, when it has
+    /// [paid](super::Price) for those.
     pub fn rest(&self) {
         let mut fences = self.fences.borrow_mut();
         if fences.is_some() {
