@@ -5,6 +5,9 @@
 # The rayon whose tests are run, and the rayon-core that the shim stands in for.
 rayon=1.12.0
 core=1.13.0
+# Those whose tests are about what can be awaited.
+tokio_rayon=2.1.0
+futures=0.3.34
 root=$PWD
 upstream=$CARGO_TARGET_DIR/upstream
 shim=$root/shim/rayon-core
@@ -31,8 +34,10 @@ edition = "2024"
 
 [dependencies]
 rayon-core = "=$core"
-# Never built: named, so that cargo fetches it.
+# Never built: named, so that cargo fetches them.
 rayon = { version = "=$rayon", optional = true }
+tokio-rayon = { version = "=$tokio_rayon", optional = true }
+futures = { version = "=$futures", optional = true }
 
 $profile
 END
@@ -54,7 +59,8 @@ if ! (cd "$upstream/original" && "$CARGO" fetch); then
     fi
     touch "$upstream/offline"
 fi
-if ! [ -d "$upstream/sources/rayon-$rayon" ] || ! [ -d "$upstream/sources/rayon-core-$core" ]; then
+if ! [ -d "$upstream/sources/rayon-$rayon" ] || ! [ -d "$upstream/sources/rayon-core-$core" ] \
+    || ! [ -d "$upstream/sources/tokio-rayon-$tokio_rayon" ] || ! [ -d "$upstream/sources/futures-$futures" ]; then
     (cd "$upstream/original" && "$CARGO" vendor --quiet --versioned-dirs "$upstream/sources" >/dev/null)
 fi
 

@@ -1,4 +1,4 @@
-//! rayon's own tests, on our core. Nothing of them is kept here: cargo fetches what rayon has
+//! rayon's own tests, on our core, and those of tokio-rayon and of futures on what can be awaited. Nothing of them is kept here: cargo fetches what rayon has
 //! published, and it is built unchanged, in a workspace whose `rayon-core` is the shim.
 //!
 //! Whatever the shim promises in rayon's name is tried on rayon's own core as well, so that our
@@ -64,6 +64,10 @@ pub(crate) fn run(context: &Context) -> Result<Outcome, Outcome> {
         suites.isolated("rayon", rayon);
         suites.isolated("rayon-core", core);
         let skip = ON_THE_CALLERS_THREAD.map(|test| format!("--skip {test}")).join(" ");
+        let tokio_rayon = "test --package tokio-rayon --no-fail-fast --lib -- --nocapture";
+        suites.on(PROTOCOLS[0], "tokio-rayon", TEST_LIMIT, tokio_rayon);
+        let futures = suites.cargo("async", "test --no-fail-fast --tests");
+        suites.run("futures on drowse", futures, TEST_LIMIT, None);
         suites.with_guests("rayon", &format!("{rayon} {skip}"));
         suites.with_guests("rayon-core", &format!("{core} {skip}"));
     }
