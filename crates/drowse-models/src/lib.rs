@@ -226,17 +226,24 @@ pub fn assert_nobody_counted(sleep: &Sleep) {
 mod explore {
     /// Checks `model` in every interleaving and with every value that a weak memory may show.
     pub fn every_interleaving(model: impl Fn() + Sync + Send + 'static) {
-        explore(None, model);
+        explore(None, None, model);
     }
 
     /// As [`every_interleaving`], but only with up to so many preemptions: switches away from a
     /// thread that could have gone on.
     pub fn with_preemptions(bound: usize, model: impl Fn() + Sync + Send + 'static) {
-        explore(Some(bound), model);
+        explore(Some(bound), None, model);
     }
 
-    fn explore(bound: Option<usize>, model: impl Fn() + Sync + Send + 'static) {
+    /// The first of those schedules, and no more than `most`: for models of so many steps that all
+    /// would take too long.
+    pub fn some_with_preemptions(bound: usize, most: usize, model: impl Fn() + Sync + Send + 'static) {
+        explore(Some(bound), Some(most), model);
+    }
+
+    fn explore(bound: Option<usize>, most: Option<usize>, model: impl Fn() + Sync + Send + 'static) {
         let mut builder = loom::model::Builder::new();
+        builder.max_permutations = most;
         // Not what the environment says: each model knows what it can afford.
         builder.preemption_bound = bound;
         builder.check(move || {
@@ -246,7 +253,7 @@ mod explore {
     }
 }
 #[cfg(drowse_loom)]
-pub use explore::{every_interleaving, with_preemptions};
+pub use explore::{every_interleaving, some_with_preemptions, with_preemptions};
 
 #[cfg(drowse_shuttle)]
 pub use pool::{Gate, mutual_wait, random_schedules, with_pool, with_pool_of};

@@ -4,7 +4,7 @@
 #![cfg(drowse_loom)]
 
 use drowse::{SleepPolicy, SleepProtocol, ThreadPool, ThreadPoolBuilder};
-use drowse_models::{Parcel, with_preemptions};
+use drowse_models::{Parcel, some_with_preemptions, with_preemptions};
 use drowse_sync::{Arc, thread, without_light_fences};
 use std::panic::{self, AssertUnwindSafe};
 
@@ -80,7 +80,8 @@ fn a_broadcast_reaches_a_worker_that_falls_asleep() {
 
 #[test]
 fn a_join_brings_the_result_of_its_stolen_half() {
-    with_preemptions(2, || {
+    // All of them take minutes, and gigabytes.
+    some_with_preemptions(2, 20_000, || {
         // Fewer steps; other models are about these.
         without_light_fences();
         with_two_workers(|_| {

@@ -96,11 +96,10 @@ impl LatchWord {
         // the slot prepared. Relaxed would let it find the slot of a worker that looks awake, and
         // wake nobody.
         let ordering = mutant::weaken("latch/tell-asleep-relaxed", Ordering::Release);
-        // ORDERING: relaxed; only the owner changes it, but for setting it.
-        match self.state.load(Ordering::Relaxed) {
-            SET => false,
-            note => self.step(note, note + SLEEPING, ordering),
-        }
+        // ORDERING: relaxed; the note is the owner's. (Of a latch that is set it is none, and the
+        // step fails.)
+        let note = self.state.load(Ordering::Relaxed) & i64::MAX;
+        self.step(note, note | SLEEPING, ordering)
     }
 
     /// Owner: awake again, for whatever reason. (Or a guest was, in its place, and has told it.)
@@ -109,7 +108,7 @@ impl LatchWord {
         let state = self.state.load(Ordering::Relaxed);
         if is_sleeping(state) {
             // A failure means that the latch was set in between, which the owner's loop will see.
-            let awake = state - SLEEPING;
+            let awake = state & i64::MAX;
             omittable!("latch/no-tell-awake", _ = self.step(state, awake, Ordering::Relaxed));
         }
     }
