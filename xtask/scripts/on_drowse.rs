@@ -1,5 +1,5 @@
-//! What `futures::executor` has, with drowse in the place of its `block_on` and its pool. The tests of futures use
-//! this.
+//! What `futures::executor` has, with drowse in the place of its `block_on` and its pool. The tests
+//! of futures use this.
 
 use futures::future::FutureObj;
 pub use futures::executor::*;

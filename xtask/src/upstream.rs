@@ -1,5 +1,6 @@
-//! rayon's own tests, on our core, and those of tokio-rayon and of futures on what can be awaited. Nothing of them is kept here: cargo fetches what rayon has
-//! published, and it is built unchanged, in a workspace whose `rayon-core` is the shim.
+//! rayon's own tests, on our core, and those of tokio-rayon and of futures on what can be awaited.
+//! Nothing of them is kept here: cargo fetches what rayon has published, and it is built unchanged,
+//! in a workspace whose `rayon-core` is the shim.
 //!
 //! Whatever the shim promises in rayon's name is tried on rayon's own core as well, so that our
 //! tests of it cannot drift from what they are about.

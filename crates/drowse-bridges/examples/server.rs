@@ -1,8 +1,9 @@
 //! An HTTP server whose handlers compute, and what becomes of those that do not.
 //!
-//! Two kinds of requests: `/ping` is answered at once, `/hash` takes some milliseconds of work. While
-//! sixteen clients ask for hashes, one asks for pings, and notes how long each takes. The work is
-//! done on the executor's own threads, on those of `spawn_blocking`, by tokio-rayon, and on drowse.
+//! Two kinds of requests: `/ping` is answered at once, `/hash` takes some milliseconds of work.
+//! While sixteen clients ask for hashes, one asks for pings, and notes how long each takes. The
+//! work is done on the executor's own threads, on those of `spawn_blocking`, by tokio-rayon, and on
+//! drowse.
 //!
 //! ```text
 //! cargo run --release --package drowse-bridges --example server

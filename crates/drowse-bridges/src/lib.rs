@@ -1,2 +1,2 @@
-//! drowse beside async executors. There is nothing to link to: it needs no bridge. See the tests, and
-//! the example `server`.
+//! drowse beside async executors. There is nothing to link to: it needs no bridge. See the tests,
+//! and the example `server`.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 
 fn runtimes() -> [Runtime; 2] {
     let multi = Builder::new_multi_thread().worker_threads(2).enable_all().build();
@@ -139,6 +139,24 @@ fn a_future_on_drowse_awaits_tokio() {
         });
         runtime.spawn(async move { send.send(42).unwrap() });
         assert_eq!(task.join().unwrap(), (42, 2));
+    });
+}
+
+/// Jobs find the runtime that they were sent from.
+#[test]
+fn the_runtime_goes_along() {
+    watchdog(|| {
+        let [runtime, _] = runtimes();
+        let enter = |handle: &Option<Handle>, run: &mut dyn FnMut()| {
+            let _inside = handle.as_ref().map(Handle::enter);
+            run();
+        };
+        let pool = ThreadPoolBuilder::new().num_threads(2).context(|| Handle::try_current().ok(), enter);
+        let pool = pool.build().expect("a pool");
+        let task =
+            runtime.block_on(async { pool.spawn_handle(|| tokio::spawn(async { 42 })).await.unwrap() });
+        assert_eq!(runtime.block_on(task).unwrap(), 42);
+        assert!(pool.install(|| Handle::try_current().is_err()), "outside there is none");
     });
 }
 

@@ -154,8 +154,8 @@ pub trait Pool: Sized + Sync {
         Err("it runs no futures")
     }
 
-    /// Gives the pool a future to run. Only where [that can be](Self::can_poll): elsewhere it is run
-    /// by whoever awaits it.
+    /// Gives the pool a future to run. Only where [that can be](Self::can_poll): elsewhere it is
+    /// run by whoever awaits it.
     fn spawn_future<T: Send + 'static>(
         &self,
         future: impl Future<Output = T> + Send + 'static,

@@ -127,7 +127,10 @@ where
     R: Send,
 {
     let isolated = is_isolated();
-    let run = |_migrated| BroadcastContext::with(|context| isolate_if(isolated, || op(context)));
+    let inherited = registry.inherit();
+    let run = |_migrated| {
+        BroadcastContext::with(|context| registry.run_in(&inherited, || isolate_if(isolated, || op(context))))
+    };
     let latch = CountLatch::new(registry.num_threads(), waiter);
     let jobs: Vec<_> =
         (0..registry.num_threads()).map(|_| StackJob::new(&run, LatchRef::new(&latch))).collect();

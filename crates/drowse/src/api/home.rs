@@ -1,7 +1,7 @@
 //! Tasks that are at home in a pool.
 
 use super::JoinHandle;
-use crate::engine::{Point, Registry, WorkerThread, is_isolated, isolate};
+use crate::engine::{Inherited, Point, Registry, WorkerThread, is_isolated, isolate};
 use crate::job::JobRef;
 use crate::task::{self, Body, Home};
 use drowse_sync::Arc;
@@ -18,6 +18,7 @@ struct PoolHome {
     registry: Arc<Registry>,
     /// Whether it runs in isolation, as it was spawned; and by whom, if that was a worker.
     isolated: Option<Option<(usize, Point)>>,
+    inherited: Inherited,
 }
 
 /// The worker of this pool that calls this, and how far it has got.
@@ -32,7 +33,11 @@ where
 {
     let spawned_at = whereabouts(registry);
     registry.retain();
-    let home = PoolHome { registry: Arc::clone(registry), isolated: is_isolated().then_some(spawned_at) };
+    let home = PoolHome {
+        registry: Arc::clone(registry),
+        isolated: is_isolated().then_some(spawned_at),
+        inherited: registry.inherit(),
+    };
     // SAFETY: the body borrows nothing; it and its result are `Send`.
     let (handle, job) = unsafe { task::new(body, home) };
     registry.with_worker(|worker| match worker {
@@ -66,6 +71,7 @@ impl Home for PoolHome {
 
     fn run(&self, step: impl FnOnce()) {
         WorkerThread::with_current(|worker| worker.into_iter().for_each(WorkerThread::begin_other_job));
+        let step = || self.registry.run_in(&self.inherited, step);
         if self.isolated.is_some() { isolate(step) } else { step() }
     }
 

@@ -2,7 +2,7 @@
 
 use super::FnContext;
 use super::global::in_worker;
-use crate::engine::{Above, Since, WaitFor, WorkerThread};
+use crate::engine::{Above, End, Since, WaitFor, WorkerThread};
 use crate::job::{JobRef, StackJob};
 use crate::latch::SpinLatch;
 use crate::unwind::{self, Payload};
@@ -78,19 +78,22 @@ where
     RA: Send,
     RB: Send,
 {
-    join_or(oper_a, |migrated| oper_b(FnContext::new(migrated)), join_from_outside)
+    let func_b = |migrated| oper_b(FnContext::new(migrated));
+    match WorkerThread::current_end() {
+        Some(end) => join_at(end, oper_a, func_b, join_from_outside),
+        None => join_from_outside(oper_a, func_b),
+    }
 }
 
 /// The hot path: push, run A, take B back, run it. Everything else is out of line. `outside` is
-/// what a thread does that is not a worker.
+/// what is done where `end` is nobody's.
 #[inline(always)]
-fn join_or<A, B, RA, RB>(oper_a: A, func_b: B, outside: fn(A, B) -> (RA, RB)) -> (RA, RB)
+fn join_at<A, B, RA, RB>(end: End, oper_a: A, func_b: B, outside: fn(A, B) -> (RA, RB)) -> (RA, RB)
 where
     A: FnOnce(FnContext) -> RA,
     B: FnOnce(bool) -> RB + Send,
     RB: Send,
 {
-    let Some(end) = WorkerThread::current_end() else { return outside(oper_a, func_b) };
     // SAFETY: it is the end of this thread's own deque, or nobody's.
     let position = unsafe { end.position() };
     // SAFETY: only workers of the pool take jobs from its deques. From nobody's, nobody does.
@@ -133,12 +136,13 @@ fn on_this_worker<R>(f: impl FnOnce(&WorkerThread) -> R) -> R {
     unwind::or_abort(|| WorkerThread::with_current(|worker| f(worker.expect("a join is on a worker"))))
 }
 
-/// The rest of a push. False if this thread is not a worker.
+/// The rest of a push. False if it was to nobody's deque.
 #[cold]
 #[inline(never)]
 fn pushed_slow(latch: &SpinLatch) -> bool {
     unwind::or_abort(|| {
         WorkerThread::with_current(|worker| {
+            let worker = worker.filter(|worker| worker.end_of_deque().is(latch.end()));
             let position = worker.map(WorkerThread::pushed_slow);
             position.inspect(|position| latch.set_position(*position)).is_some()
         })
@@ -166,11 +170,18 @@ where
     RA: Send,
     RB: Send,
 {
-    in_worker(|_, migrated| {
+    in_worker(|worker, migrated| {
         // They have moved once already, whoever runs them in the end.
         let oper_a = |_: FnContext| oper_a(FnContext::new(migrated));
-        let func_b = |again| oper_b(migrated || again);
-        join_or(oper_a, func_b, |_, _| unreachable!("this thread is a worker"))
+        let inherited = worker.registry().inherit();
+        let func_b = move |again| {
+            let oper_b = || oper_b(migrated || again);
+            WorkerThread::with_current(|worker| match worker {
+                Some(worker) => worker.registry().run_in(&inherited, oper_b),
+                None => unreachable!("jobs are run by workers"),
+            })
+        };
+        join_at(worker.end_of_deque(), oper_a, func_b, |_, _| unreachable!("it has a deque"))
     })
 }
 

@@ -127,7 +127,20 @@ pub(super) fn spawn_fifo_in(func: impl FnOnce() + Send + 'static, registry: &Reg
 /// A job that keeps the pool alive until it has run. In isolation if it is spawned there: somebody
 /// may wait for it who holds a lock.
 pub(super) fn spawned_job(func: impl FnOnce() + Send + 'static, registry: &Registry) -> JobRef {
+    if registry.has_context() {
+        let inherited = registry.inherit();
+        return isolated_or_not(move || on_current_registry(|pool| pool.run_in(&inherited, func)), registry);
+    }
+    isolated_or_not(func, registry)
+}
+
+fn isolated_or_not(func: impl FnOnce() + Send + 'static, registry: &Registry) -> JobRef {
     if is_isolated() { job_of(|| isolate(func), registry) } else { job_of(func, registry) }
+}
+
+/// Calls `f` with the pool of the worker that runs this.
+pub(super) fn on_current_registry<R>(f: impl FnOnce(&Registry) -> R) -> R {
+    WorkerThread::with_current(|worker| f(worker.expect("jobs are run by workers").registry()))
 }
 
 fn job_of(func: impl FnOnce() + Send + 'static, registry: &Registry) -> JobRef {

@@ -26,7 +26,8 @@ static NOWHERE_TO_PUSH: AtomicPtr<JobHeader> = AtomicPtr::new(ptr::null_mut());
 
 #[cfg(not(any(drowse_loom, drowse_shuttle)))]
 drowse_sync::thread_local! {
-    /// The end of that worker's deque; that of nobody's on a thread that is not a worker.
+    /// The end of that worker's deque; that of nobody's on a thread that is not a worker, or on
+    /// which a `join` has more to do than to push.
     static END: Cell<End> = const { Cell::new(End::of_nobody(&NOBODY)) };
 }
 
@@ -78,7 +79,10 @@ impl WorkerThread {
         #[cfg(not(any(drowse_loom, drowse_shuttle)))]
         END.with(|end| {
             // SAFETY: whoever calls this was promised that it is alive, if there is one.
-            end.set(unsafe { this.as_ref() }.map_or(End::of_nobody(&NOBODY), Self::end_of_deque));
+            let worker = unsafe { this.as_ref() };
+            // Where jobs inherit something a `join` takes the long way, as from outside.
+            let fast = worker.filter(|worker| !worker.registry().has_context());
+            end.set(fast.map_or(End::of_nobody(&NOBODY), Self::end_of_deque));
         });
         CURRENT.with(|current| current.replace(this))
     }

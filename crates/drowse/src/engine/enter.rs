@@ -1,5 +1,6 @@
 //! How a closure gets to run on a worker.
 
+use super::context::Inherited;
 use super::isolate::{Since, is_isolated};
 use super::place::IfNobody;
 use super::registry::Registry;
@@ -19,7 +20,17 @@ impl Registry {
         OP: FnOnce(&WorkerThread, bool) -> R + Send,
         R: Send,
     {
-        self.in_worker_or(Self::in_worker_from_other_pool, op)
+        self.in_worker_or(Self::in_worker_from_other_pool, self.with_context(op))
+    }
+
+    /// The same closure, with what it inherits, if it goes to another thread.
+    fn with_context<R>(
+        &self,
+        op: impl FnOnce(&WorkerThread, bool) -> R + Send,
+    ) -> impl FnOnce(&WorkerThread, bool) -> R + Send {
+        let is_here = self.with_worker(|worker| worker.is_some());
+        let inherited = if is_here { Inherited::nothing() } else { self.inherit() };
+        move |worker: &WorkerThread, migrated| worker.registry().run_in(&inherited, || op(worker, migrated))
     }
 
     /// The same, but a worker of another pool blocks.
@@ -31,7 +42,7 @@ impl Registry {
         let block = |this: &Self, worker: &WorkerThread, op| {
             worker.while_away(IfNobody::GiveUp, |_| this.in_worker_while_blocked(op, worker.registry()))
         };
-        self.in_worker_or(block, op)
+        self.in_worker_or(block, self.with_context(op))
     }
 
     /// The same, with what a worker of another pool does.

@@ -30,6 +30,7 @@ mod absent;
 mod alarm;
 mod alone;
 mod bound;
+mod context;
 mod current;
 mod deep;
 mod enter;
@@ -61,6 +62,7 @@ mod worker;
 #[cfg(any(drowse_loom, drowse_shuttle))]
 pub(crate) use bound::Place;
 pub(crate) use bound::{Bound, Bounded};
+pub(crate) use context::{Captured, Context, Inherited};
 pub(crate) use current::End;
 pub(crate) use isolate::{Since, is_isolated, isolate, isolate_if};
 pub(crate) use lineage::Point;

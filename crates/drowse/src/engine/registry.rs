@@ -3,6 +3,7 @@
 use super::absent::Vacancies;
 use super::alarm::with_alarm;
 use super::bound::Bound;
+use super::context::Context;
 use super::lineage::Lineage;
 use super::parcels::Parcels;
 use super::places::Places;
@@ -110,6 +111,7 @@ pub(crate) struct Handlers {
     pub(crate) stall: Option<StallPlan>,
     pub(crate) acquire_thread: Option<Box<dyn Fn() + Send + Sync>>,
     pub(crate) release_thread: Option<Box<dyn Fn() + Send + Sync>>,
+    pub(crate) context: Option<Box<dyn Context>>,
 }
 
 /// Tells pools apart.

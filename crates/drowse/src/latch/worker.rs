@@ -169,7 +169,7 @@ impl LatchOwner for SamePool {
     }
 
     fn is_this_thread(&self) -> bool {
-        WorkerThread::current_end().is_some_and(|end| end.is(self.0))
+        WorkerThread::with_current(|worker| worker.is_some_and(|worker| worker.end_of_deque().is(self.0)))
     }
 }
 

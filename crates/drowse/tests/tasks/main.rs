@@ -5,6 +5,7 @@ mod common;
 
 mod block_on;
 mod cancel;
+mod context;
 mod futures;
 mod idle;
 mod scoped;

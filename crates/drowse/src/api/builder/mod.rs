@@ -2,6 +2,7 @@
 
 mod alarms;
 mod blocking;
+mod context;
 mod registry;
 mod sleep;
 mod threads;
@@ -384,6 +385,7 @@ impl<S> fmt::Debug for ThreadPoolBuilder<S> {
             .field("exit_handler", &self.handlers.exit.is_some())
             .field("deadlock_handler", &self.handlers.deadlock.is_some())
             .field("acquire_thread_handler", &self.handlers.acquire_thread.is_some())
+            .field("context", &self.handlers.context.is_some())
             .field("release_thread_handler", &self.handlers.release_thread.is_some())
             .finish_non_exhaustive()
     }

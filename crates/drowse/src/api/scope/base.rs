@@ -50,6 +50,16 @@ impl<'scope> ScopeBase<'scope> {
 
     /// A job of the scope that calls `body` with `scope`, of which `self` is a part.
     pub(super) fn job<S: AsBase<'scope>>(scope: &S, body: impl FnOnce(&S) + Send + 'scope) -> JobRef {
+        let registry = &scope.base().registry;
+        if registry.has_context() {
+            let inherited = registry.inherit();
+            let inside = move |scope: &S| scope.base().registry.run_in(&inherited, || body(scope));
+            return Self::plain_job(scope, inside);
+        }
+        Self::plain_job(scope, body)
+    }
+
+    fn plain_job<S: AsBase<'scope>>(scope: &S, body: impl FnOnce(&S) + Send + 'scope) -> JobRef {
         scope.base().count_job();
         let scope = ScopePtr::new(scope);
         // SAFETY: what the closure borrows lives for `'scope`, and so does the scope itself until

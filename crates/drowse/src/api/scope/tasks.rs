@@ -4,7 +4,7 @@ use super::Scope;
 use super::base::{AsBase, ScopeBase, ScopePtr};
 use crate::api::home::whereabouts;
 use crate::api::{JoinHandle, Task};
-use crate::engine::{SharedCount, WorkerThread};
+use crate::engine::{Inherited, SharedCount, WorkerThread};
 use crate::job::JobRef;
 use crate::latch::CountLatch;
 use crate::task::{self, Body, Closure, Home, Polled};
@@ -81,10 +81,11 @@ impl<'scope> Scope<'scope> {
     {
         let base = self.base();
         let spawned_at = whereabouts(&base.registry);
+        let inherited = base.registry.inherit();
         base.count_job();
         // SAFETY: what the body borrows lives for `'scope`, and the scope itself until it has
         // counted the task down, which its home does when the body is gone. Both are `Send`.
-        let (handle, job) = unsafe { task::new(body, ScopeHome { scope: ScopePtr::new(self) }) };
+        let (handle, job) = unsafe { task::new(body, ScopeHome { scope: ScopePtr::new(self), inherited }) };
         // SAFETY: a new reference.
         unsafe { base.offer(job) };
         JoinHandle::new(handle, Arc::clone(&base.registry), spawned_at)
@@ -94,6 +95,7 @@ impl<'scope> Scope<'scope> {
 /// A scope, which does not end before the task's body is gone.
 struct ScopeHome<'scope> {
     scope: ScopePtr<Scope<'scope>>,
+    inherited: Inherited,
 }
 
 impl<'scope> ScopeHome<'scope> {
@@ -123,6 +125,7 @@ impl Home for ScopeHome<'_> {
             let worker = worker.expect("jobs are run by workers");
             let base = self.base();
             worker.begin_job_of(&raw const base.pending);
+            let step = || worker.registry().run_in(&self.inherited, step);
             if base.isolated { worker.isolate(step) } else { step() }
         });
     }
