@@ -153,9 +153,8 @@ fn the_runtime_goes_along() {
         };
         let pool = ThreadPoolBuilder::new().num_threads(2).context(|| Handle::try_current().ok(), enter);
         let pool = pool.build().expect("a pool");
-        let task =
-            runtime.block_on(async { pool.spawn_handle(|| tokio::spawn(async { 42 })).await.unwrap() });
-        assert_eq!(runtime.block_on(task).unwrap(), 42);
+        let sent = || pool.spawn_handle(|| tokio::spawn(async { 42 }));
+        assert_eq!(runtime.block_on(async { sent().await.unwrap().await.unwrap() }), 42);
         assert!(pool.install(|| Handle::try_current().is_err()), "outside there is none");
     });
 }

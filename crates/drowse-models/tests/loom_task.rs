@@ -173,7 +173,9 @@ fn a_waker_that_comes_late_does_nothing() {
             let kept = Arc::clone(&kept);
             move || {
                 if let Some(waker) = kept.lock().take() {
-                    waker.clone().wake();
+                    let other = waker.clone();
+                    waker.wake();
+                    drop(other);
                 }
             }
         });

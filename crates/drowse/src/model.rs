@@ -305,7 +305,6 @@ pub mod task {
 
     impl<T> TaskHandle<T> {
         /// Blocks until the task is done.
-        #[cfg(drowse_loom)]
         pub fn join(mut self) -> thread::Result<T> {
             let latch = CountLatch::new(1, None);
             if self.0.is_awaited_by(Waiter::Thread(&raw const latch)) {

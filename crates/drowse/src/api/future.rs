@@ -22,7 +22,7 @@ use std::future::Future;
 ///
 /// # Panics
 ///
-/// A panic of the future is kept in the [handle](JoinHandle), and is nobody else's.
+/// A panic of the future is kept in the [handle](crate::JoinHandle), and is nobody else's.
 ///
 /// # Example
 ///

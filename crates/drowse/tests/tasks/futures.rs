@@ -87,8 +87,9 @@ fn it_is_polled_by_one_at_a_time_and_as_often_as_it_is_woken() {
             poll_fn(move |context| {
                 assert!(!busy.swap(true, Ordering::Acquire), "two poll at once");
                 *kept.lock().unwrap() = Some(context.waker().clone());
+                let another = context.waker().clone();
                 context.waker().wake_by_ref();
-                context.waker().clone().wake();
+                another.wake();
                 let count = polls.fetch_add(1, Ordering::Relaxed);
                 busy.store(false, Ordering::Release);
                 if count < 1000 { Poll::Pending } else { Poll::Ready(count) }

@@ -5,18 +5,18 @@ use crate::engine::{Captured, Context};
 use std::marker::PhantomData;
 
 impl<S> ThreadPoolBuilder<S> {
-    /// What each job of the pool inherits from whoever sends it: a span of `tracing`, the handle of a
-    /// tokio runtime, a locale.
+    /// What each job of the pool inherits from whoever sends it: a span of `tracing`, the handle of
+    /// a tokio runtime, a locale.
     ///
-    /// `capture` is called by the thread that sends a job, and `enter` by the worker that runs it, with
-    /// what was captured and the rest: `enter` calls that once, and has undone whatever it did when it
-    /// returns. A future is entered for each of its steps. Jobs are what `spawn` and its relatives
-    /// send, the jobs of scopes and broadcasts, the closure of `install` if it goes to another
-    /// thread, and the second half of a `join`.
+    /// `capture` is called by the thread that sends a job, and `enter` by the worker that runs it,
+    /// with what was captured and the rest: `enter` calls that once, and has undone whatever it did
+    /// when it returns. A future is entered for each of its steps. Jobs are what `spawn` and its
+    /// relatives send, the jobs of scopes and broadcasts, the closure of `install` if it goes to
+    /// another thread, and the second half of a `join`.
     ///
-    /// Both should be quick. A pool that has this is slower: each job has one allocation more, and a
-    /// `join` takes some tens of nanoseconds. One that has not is as fast as if there were no such
-    /// thing.
+    /// Both should be quick. A pool that has this is slower: each job has one allocation more, and
+    /// a `join` takes some tens of nanoseconds. One that has not is as fast as if there were no
+    /// such thing.
     ///
     /// # Panics
     ///
