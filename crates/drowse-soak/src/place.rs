@@ -179,6 +179,16 @@ impl Place {
         }
     }
 
+    pub(crate) fn spawn_future<T: Send + 'static>(
+        self,
+        future: impl Future<Output = T> + Send + 'static,
+    ) -> JoinHandle<T> {
+        match self.pool {
+            Some(pool) => pool.spawn_future(future),
+            None => drowse::spawn_future(future),
+        }
+    }
+
     pub(crate) fn broadcast<R: Send>(self, op: impl Fn(BroadcastContext<'_>) -> R + Sync) -> Vec<R> {
         match self.pool {
             Some(pool) => pool.broadcast(op),

@@ -37,6 +37,7 @@ mod panics;
 mod pools;
 mod scope;
 mod spawn;
+mod task;
 mod try_spawn;
 
 use crate::turn::Turn;
@@ -50,6 +51,7 @@ const FAMILIES: &[&[Action]] = &[
     spawn::ACTIONS,
     try_spawn::ACTIONS,
     handle::ACTIONS,
+    task::ACTIONS,
     broadcast::ACTIONS,
     install::ACTIONS,
     isolate::ACTIONS,

@@ -14,7 +14,7 @@ use std::task::{Context, Poll, Wake, Waker};
 ///
 /// On a worker, other jobs are run while the future waits, as in [`join`](crate::join#blocking);
 /// and if there are none the worker sleeps, until the future is woken or a job comes. In
-/// [isolation](crate::isolate()) it runs no jobs but those that were spawned since this was called.
+/// [isolation](crate::isolate()) it runs no jobs but those that were spawned in the same region.
 /// On any other thread it blocks.
 ///
 /// # Panics
@@ -37,7 +37,8 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
         let signal = StdArc::new(Signal::new());
         let waker = Waker::from(StdArc::clone(&signal));
         let mut context = Context::from_waker(&waker);
-        let since = worker.map(WorkerThread::take_point);
+        // What it waits for may have been spawned by whoever calls this.
+        let since = worker.map(WorkerThread::point_of_region);
         loop {
             if let Poll::Ready(result) = future.as_mut().poll(&mut context) {
                 return result;

@@ -135,7 +135,14 @@ impl WorkerThread {
         Point { position: self.position(), moment: self.lineage().moment() }
     }
 
-    /// The same; if it is isolated, nothing that comes after this is like it.
+    /// Where the job or the region began that it is in the middle of: what was pushed since then is
+    /// its own.
+    pub(crate) fn point_of_region(&self) -> Point {
+        Point { position: self.floor.get(), ..self.point() }
+    }
+
+    /// The same as [`point`](Self::point); if it is isolated, nothing that comes after this is like
+    /// it.
     pub(crate) fn take_point(&self) -> Point {
         let point = self.point();
         if self.is_isolated() {
