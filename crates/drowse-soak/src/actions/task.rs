@@ -8,12 +8,18 @@ use std::future::poll_fn;
 use std::task::Poll;
 
 pub(super) const ACTIONS: &[Action] = &[
-    action("spawn_future", 2, joined),
-    action("await_handles", 2, awaited),
-    action("await_in_a_future", 1, awaited_there),
-    action("cancel_handles", 2, cancelled).of_jobs(2),
-    action("scope_futures", 2, scoped),
+    action("spawn_future", 2, joined).when(may_wait),
+    action("await_handles", 2, awaited).when(may_wait),
+    action("await_in_a_future", 1, awaited_there).when(may_wait),
+    action("cancel_handles", 2, cancelled).of_jobs(2).when(may_wait),
+    action("scope_futures", 2, scoped).when(may_wait),
 ];
+
+/// Where nothing is isolated. (There, a future that was woken waits for somebody who has nothing
+/// else to do, and it is for its user to see to it that there is one.)
+fn may_wait(turn: &Turn) -> bool {
+    !turn.world.plan.isolates
+}
 
 /// Lets others go first, so many times.
 async fn yield_times(mut times: usize) {

@@ -14,8 +14,9 @@ use std::task::{Context, Poll, Wake, Waker};
 ///
 /// On a worker, other jobs are run while the future waits, as in [`join`](crate::join#blocking);
 /// and if there are none the worker sleeps, until the future is woken or a job comes. In
-/// [isolation](crate::isolate()) it runs no jobs but those that were spawned in the same region.
-/// On any other thread it blocks.
+/// [isolation](crate::isolate()) it runs no jobs but those that were spawned since this was called,
+/// or since what the future awaits was [spawned](crate::spawn_handle), if it awaits handles. On any
+/// other thread it blocks.
 ///
 /// # Panics
 ///
@@ -37,13 +38,17 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
         let signal = StdArc::new(Signal::new());
         let waker = Waker::from(StdArc::clone(&signal));
         let mut context = Context::from_waker(&waker);
-        // What it waits for may have been spawned by whoever calls this.
-        let since = worker.map(WorkerThread::point_of_region);
+        let start = worker.map(WorkerThread::take_point);
         loop {
-            if let Poll::Ready(result) = future.as_mut().poll(&mut context) {
+            let mut poll = || future.as_mut().poll(&mut context);
+            let (poll, spawned) = match worker {
+                Some(worker) => worker.awaited_since(poll),
+                None => (poll(), None),
+            };
+            if let Poll::Ready(result) = poll {
                 return result;
             }
-            let latch = match since {
+            let latch = match spawned.or(start) {
                 Some(since) => CountLatch::since(since, 1, worker),
                 None => CountLatch::new(1, None),
             };

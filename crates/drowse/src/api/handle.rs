@@ -184,14 +184,16 @@ impl<T> JoinHandle<T> {
 
     /// What this worker, or a thread outside, waits for.
     fn latch_for(&self, waiter: Option<&WorkerThread>) -> CountLatch {
-        let spawned_by = |worker: &WorkerThread| {
-            let here = |(index, _): &(usize, Point)| *index == worker.index();
-            self.spawned_at.filter(here).filter(|_| worker.registry().id() == self.registry.id())
-        };
-        match waiter.and_then(spawned_by) {
-            Some((_, since)) => CountLatch::since(since, 1, waiter),
+        match waiter.and_then(|worker| self.spawned_by(worker)) {
+            Some(since) => CountLatch::since(since, 1, waiter),
             None => CountLatch::new(1, waiter),
         }
+    }
+
+    /// How far this worker had got when it spawned this, if it did.
+    fn spawned_by(&self, worker: &WorkerThread) -> Option<Point> {
+        let (index, point) = self.spawned_at?;
+        (index == worker.index() && worker.registry().id() == self.registry.id()).then_some(point)
     }
 
     /// Whether the closure has ended: then [`join`](Self::join) does not wait.
@@ -252,6 +254,10 @@ impl<T> Future for JoinHandle<T> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<thread::Result<T>> {
         if !self.task.is_done() && self.task.is_awaited_by_task(context.waker()) {
+            WorkerThread::with_current(|worker| {
+                let here = worker.and_then(|worker| Some((worker, self.spawned_by(worker)?)));
+                here.into_iter().for_each(|(worker, spawned)| worker.awaits(spawned));
+            });
             return Poll::Pending;
         }
         Poll::Ready(self.take_result())

@@ -16,8 +16,8 @@ pub(super) enum Order {
 /// A pool, which a task keeps alive until its body is gone.
 struct PoolHome {
     registry: Arc<Registry>,
-    /// Whether it runs in isolation, as it was spawned; and by whom, if that was a worker.
-    isolated: Option<Option<(usize, Point)>>,
+    /// Whether it runs in isolation, as it was spawned.
+    isolated: bool,
     inherited: Inherited,
 }
 
@@ -33,11 +33,8 @@ where
 {
     let spawned_at = whereabouts(registry);
     registry.retain();
-    let home = PoolHome {
-        registry: Arc::clone(registry),
-        isolated: is_isolated().then_some(spawned_at),
-        inherited: registry.inherit(),
-    };
+    let home =
+        PoolHome { registry: Arc::clone(registry), isolated: is_isolated(), inherited: registry.inherit() };
     // SAFETY: the body borrows nothing; it and its result are `Send`.
     let (handle, job) = unsafe { task::new(body, home) };
     registry.with_worker(|worker| match worker {
@@ -51,17 +48,13 @@ where
 
 impl Home for PoolHome {
     unsafe fn offer(&self, job: JobRef, again: bool) {
-        let is_outside = self.registry.with_worker(|worker| worker.is_none());
-        match self.isolated {
-            // Whoever waits for it in isolation does not look into the injector.
+        // Where it is pushed by whoever wakes it, in isolation, it would seem to be made there. So
+        // it goes to those who have nothing else to do.
+        match again || self.isolated {
             // SAFETY: the caller's promise.
-            Some(Some((worker, since))) if is_outside => unsafe {
-                self.registry.leave_for(worker, since, job);
-            },
+            true => unsafe { self.registry.inject(job) },
             // SAFETY: the same.
-            None if again => unsafe { self.registry.inject(job) },
-            // SAFETY: the same.
-            _ => unsafe { self.registry.inject_or_push(job) },
+            false => unsafe { self.registry.inject_or_push(job) },
         }
     }
 
@@ -72,7 +65,7 @@ impl Home for PoolHome {
     fn run(&self, step: impl FnOnce()) {
         WorkerThread::with_current(|worker| worker.into_iter().for_each(WorkerThread::begin_other_job));
         let step = || self.registry.run_in(&self.inherited, step);
-        if self.isolated.is_some() { isolate(step) } else { step() }
+        if self.isolated { isolate(step) } else { step() }
     }
 
     unsafe fn ended(&self, in_run: bool) {

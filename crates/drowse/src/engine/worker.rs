@@ -46,6 +46,9 @@ pub(crate) struct WorkerThread {
     /// the case for the whole pool.
     pub(super) isolated: Cell<bool>,
     pub(super) floor: Cell<i64>,
+    /// The earliest point at which something was spawned that the future awaits which is being
+    /// polled.
+    awaits: Cell<Option<Point>>,
     /// Its index among those who run; or [`NOWHERE`], and perhaps it waits for one.
     pub(super) place: Cell<usize>,
     pub(super) ticket: Cell<Option<Arc<Ticket>>>,
@@ -69,6 +72,7 @@ impl WorkerThread {
             slabs: Slabs::new(),
             isolated: Cell::new(parts.registry.isolates),
             floor: Cell::new(0),
+            awaits: Cell::new(None),
             place: Cell::new(if parts.index < parts.registry.num_threads() { parts.index } else { NOWHERE }),
             ticket: Cell::new(None),
             back_to: Cell::new(NOWHERE),
@@ -135,10 +139,20 @@ impl WorkerThread {
         Point { position: self.position(), moment: self.lineage().moment() }
     }
 
-    /// Where the job or the region began that it is in the middle of: what was pushed since then is
-    /// its own.
-    pub(crate) fn point_of_region(&self) -> Point {
-        Point { position: self.floor.get(), ..self.point() }
+    /// A future that it polls awaits a handle of what it spawned at this point. See
+    /// [`awaited_since`](Self::awaited_since).
+    pub(crate) fn awaits(&self, spawned: Point) {
+        let before = self.awaits.get().unwrap_or(spawned);
+        let position = before.position.min(spawned.position);
+        self.awaits.set(Some(Point { position, moment: before.moment.min(spawned.moment) }));
+    }
+
+    /// Calls `poll`, and returns since when what the future awaits may have been spawned, if it
+    /// awaits handles.
+    pub(crate) fn awaited_since<R>(&self, poll: impl FnOnce() -> R) -> (R, Option<Point>) {
+        let outer = self.awaits.take();
+        let result = poll();
+        (result, self.awaits.replace(outer))
     }
 
     /// The same as [`point`](Self::point); if it is isolated, nothing that comes after this is like

@@ -108,11 +108,12 @@ impl<'scope> ScopeHome<'scope> {
 impl Home for ScopeHome<'_> {
     unsafe fn offer(&self, job: JobRef, again: bool) {
         let base = self.base();
-        match again && !base.isolated {
+        // As in a pool; see there.
+        match again || base.isolated {
             // SAFETY: the caller's promise.
             true => unsafe { base.registry.inject(job) },
             // SAFETY: the same.
-            false => unsafe { base.offer(job) },
+            false => unsafe { base.registry.inject_or_push(job) },
         }
     }
 
