@@ -74,7 +74,7 @@ impl LatchWord {
     /// For the owner, which is awake: another note, unless the latch is set.
     pub fn set_note(&self, note: i64) {
         let before = self.note();
-        if before >= 0 {
+        if before >= 0 && before != note {
             // A failure means that it is set. ORDERING: relaxed; a note is the owner's alone.
             _ = self.step(before, note, Ordering::Relaxed);
         }
