@@ -286,16 +286,21 @@ pub mod task {
     }
 
     impl Home for TaskQueue {
-        unsafe fn offer(&self, job: JobRef, _: bool) {
-            self.0.lock().jobs.push(job);
+        unsafe fn offer(this: *const Self, job: JobRef, _: bool) {
+            // SAFETY: the caller's promise, until the job is in the queue.
+            let queue = unsafe { &*this }.clone();
+            queue.0.lock().jobs.push(job);
         }
 
         fn is_off(&self) -> bool {
             false
         }
 
-        fn run(&self, step: impl FnOnce()) {
-            step();
+        fn run<R>(&self, step: impl FnOnce() -> R) -> R {
+            let result = step();
+            // The home is used after the step, as by one who enters a context.
+            assert!(self.bodies() > 0);
+            result
         }
 
         unsafe fn ended(&self, _: bool) {

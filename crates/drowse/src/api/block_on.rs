@@ -1,6 +1,6 @@
 //! Waiting for a future, where it is.
 
-use crate::engine::{WaitFor, WorkerThread};
+use crate::engine::{Point, WaitFor, WorkerThread};
 use crate::latch::{CountLatch, Latch};
 use crate::unwind;
 use drowse_sync::atomic::{AtomicPtr, Ordering};
@@ -48,7 +48,7 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
             if let Poll::Ready(result) = poll {
                 return result;
             }
-            let latch = match spawned.or(start) {
+            let latch = match earlier(spawned, start) {
                 Some(since) => CountLatch::since(since, 1, worker),
                 None => CountLatch::new(1, None),
             };
@@ -62,6 +62,12 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
             signal.reset();
         }
     })
+}
+
+/// The earlier of two points, in each respect.
+fn earlier(one: Option<Point>, other: Option<Point>) -> Option<Point> {
+    let (Some(one), Some(other)) = (one, other) else { return one.or(other) };
+    Some(Point { position: one.position.min(other.position), moment: one.moment.min(other.moment) })
 }
 
 /// Whether the future was woken, and whom to tell.

@@ -1,7 +1,7 @@
 //! One closure, on each worker.
 
 use super::global::with_current_registry;
-use super::spawn::spawned_job;
+use super::spawn::{on_current_registry, spawned_as_is};
 use crate::engine::{Registry, WaitFor, WorkerThread, is_isolated, isolate_if};
 use crate::job::StackJob;
 use crate::latch::{CountLatch, LatchRef};
@@ -158,10 +158,15 @@ pub(super) fn spawn_broadcast_in<OP>(op: OP, registry: &Registry)
 where
     OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
 {
-    let op = Arc::new(op);
+    // Captured once, before there are jobs.
+    let shared = Arc::new((op, registry.inherit()));
     let jobs = (0..registry.num_threads()).map(|_| {
-        let op = Arc::clone(&op);
-        spawned_job(move || BroadcastContext::with(|context| op(context)), registry)
+        let shared = Arc::clone(&shared);
+        let run = move || {
+            let (op, inherited) = &*shared;
+            on_current_registry(|pool| pool.run_in(inherited, || BroadcastContext::with(op)));
+        };
+        spawned_as_is(run, registry)
     });
     // SAFETY: new references.
     unsafe { registry.inject_broadcast(jobs) };

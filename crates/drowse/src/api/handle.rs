@@ -126,7 +126,7 @@ where
 #[must_use = "to spawn a closure that nobody waits for, use `spawn`"]
 pub struct JoinHandle<T> {
     task: Handle<T>,
-    /// Where it runs.
+    /// Where it runs. Dropped after the task: to let go of that may mean to offer it to somebody.
     registry: Arc<Registry>,
     /// The worker that has spawned it, and how far it had got.
     spawned_at: Option<(usize, Point)>,

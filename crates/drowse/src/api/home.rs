@@ -13,7 +13,7 @@ pub(super) enum Order {
     OldestFirst,
 }
 
-/// A pool, which a task keeps alive until its body is gone.
+/// A pool, which goes on until the task's body is gone.
 struct PoolHome {
     registry: Arc<Registry>,
     /// Whether it runs in isolation, as it was spawned.
@@ -31,10 +31,11 @@ pub(super) fn spawn_task<B>(body: B, registry: &Arc<Registry>, order: Order) -> 
 where
     B: Body<Output: Send> + Send + 'static,
 {
+    // First of all: this may panic.
+    let inherited = registry.inherit();
     let spawned_at = whereabouts(registry);
     registry.retain();
-    let home =
-        PoolHome { registry: Arc::clone(registry), isolated: is_isolated(), inherited: registry.inherit() };
+    let home = PoolHome { registry: Arc::clone(registry), isolated: is_isolated(), inherited };
     // SAFETY: the body borrows nothing; it and its result are `Send`.
     let (handle, job) = unsafe { task::new(body, home) };
     registry.with_worker(|worker| match worker {
@@ -47,31 +48,64 @@ where
 }
 
 impl Home for PoolHome {
-    unsafe fn offer(&self, job: JobRef, again: bool) {
-        // Where it is pushed by whoever wakes it, in isolation, it would seem to be made there. So
-        // it goes to those who have nothing else to do.
-        match again || self.isolated {
-            // SAFETY: the caller's promise.
-            true => unsafe { self.registry.inject(job) },
-            // SAFETY: the same.
-            false => unsafe { self.registry.inject_or_push(job) },
-        }
+    unsafe fn offer(this: *const Self, job: JobRef, again: bool) {
+        // SAFETY: the caller's promise, until the job is in a queue.
+        let (registry, isolated) = unsafe { (&(*this).registry, (*this).isolated) };
+        // SAFETY: the caller's promise.
+        unsafe { offer_woken(registry, job, again || isolated) };
     }
 
     fn is_off(&self) -> bool {
         false
     }
 
-    fn run(&self, step: impl FnOnce()) {
-        WorkerThread::with_current(|worker| worker.into_iter().for_each(WorkerThread::begin_other_job));
+    fn run<R>(&self, step: impl FnOnce() -> R) -> R {
         let step = || self.registry.run_in(&self.inherited, step);
-        if self.isolated { isolate(step) } else { step() }
+        WorkerThread::with_current(|worker| {
+            let worker = worker.expect("jobs are run by workers");
+            worker.begin_other_job();
+            worker.awaited_since(|| if self.isolated { isolate(step) } else { step() }).0
+        })
     }
 
     unsafe fn ended(&self, in_run: bool) {
+        if self.registry.is_left_behind() {
+            return; // It has ended in the parent, or will.
+        }
         self.registry.with_worker(|worker| match worker {
             Some(worker) if in_run => worker.put_reason(),
             _ => self.registry.release(),
         });
     }
+}
+
+/// Offers a task that was woken. `behind`: not on the worker's own queue, where it would come
+/// first, and, in isolation, seem to have been made there; but to those who have nothing else to
+/// do.
+///
+/// # Safety
+///
+/// The reference must not be in any queue. It keeps the registry, until it is in one.
+pub(super) unsafe fn offer_woken(registry: &Arc<Registry>, job: JobRef, behind: bool) {
+    if registry.is_left_behind() {
+        return; // There is nobody here to run it.
+    }
+    let is_worker = registry.with_worker(|worker| worker.is_some());
+    if !is_worker {
+        // What the job keeps may be gone as soon as it is in the queue, and we have somebody to
+        // wake.
+        let registry = Arc::clone(registry);
+        // SAFETY: the caller's promise.
+        return unsafe { registry.inject(job) };
+    }
+    WorkerThread::with_current(|worker| {
+        // The same registry, which the worker keeps.
+        let registry = worker.expect("as we have seen").registry();
+        match behind {
+            // SAFETY: the caller's promise.
+            true => unsafe { registry.inject(job) },
+            // SAFETY: the same.
+            false => unsafe { registry.inject_or_push(job) },
+        }
+    });
 }

@@ -129,12 +129,13 @@ pub(super) fn spawn_fifo_in(func: impl FnOnce() + Send + 'static, registry: &Reg
 pub(super) fn spawned_job(func: impl FnOnce() + Send + 'static, registry: &Registry) -> JobRef {
     if registry.has_context() {
         let inherited = registry.inherit();
-        return isolated_or_not(move || on_current_registry(|pool| pool.run_in(&inherited, func)), registry);
+        return spawned_as_is(move || on_current_registry(|pool| pool.run_in(&inherited, func)), registry);
     }
-    isolated_or_not(func, registry)
+    spawned_as_is(func, registry)
 }
 
-fn isolated_or_not(func: impl FnOnce() + Send + 'static, registry: &Registry) -> JobRef {
+/// The same, which inherits nothing.
+pub(super) fn spawned_as_is(func: impl FnOnce() + Send + 'static, registry: &Registry) -> JobRef {
     if is_isolated() { job_of(|| isolate(func), registry) } else { job_of(func, registry) }
 }
 

@@ -150,9 +150,15 @@ impl WorkerThread {
     /// Calls `poll`, and returns since when what the future awaits may have been spawned, if it
     /// awaits handles.
     pub(crate) fn awaited_since<R>(&self, poll: impl FnOnce() -> R) -> (R, Option<Point>) {
-        let outer = self.awaits.take();
-        let result = poll();
-        (result, self.awaits.replace(outer))
+        /// Puts back what was before, also if it panics.
+        struct PutBack<'a>(&'a Cell<Option<Point>>, Option<Point>);
+        impl Drop for PutBack<'_> {
+            fn drop(&mut self) {
+                self.0.set(self.1);
+            }
+        }
+        let _outer = PutBack(&self.awaits, self.awaits.take());
+        (poll(), self.awaits.get())
     }
 
     /// The same as [`point`](Self::point); if it is isolated, nothing that comes after this is like

@@ -22,17 +22,17 @@ pub(crate) trait Home: Send + Sync {
     ///
     /// # Safety
     ///
-    /// The reference must not be in any queue.
-    unsafe fn offer(&self, job: JobRef, again: bool);
+    /// The reference must not be in any queue. It keeps the home, until it is in one.
+    unsafe fn offer(this: *const Self, job: JobRef, again: bool);
 
     /// Whether a body that has the next step before it should be dropped instead.
     fn is_off(&self) -> bool;
 
     /// Calls `step`, on a worker.
-    fn run(&self, step: impl FnOnce());
+    fn run<R>(&self, step: impl FnOnce() -> R) -> R;
 
     /// The body is gone, and what it has borrowed may go too. The last use of the home, which may
-    /// be gone when this returns. `in_run`: inside of [`run`](Self::run), with nothing left to do.
+    /// be gone when this returns. `in_run`: on a worker that has nothing else to do for it.
     ///
     /// # Safety
     ///
@@ -195,7 +195,7 @@ impl Core {
     pub(super) unsafe fn drop_waiter(&self) {
         if self.state.take_place() {
             // SAFETY: the place is the handle's.
-            drop(unsafe { self.waiter() });
+            unwind::drop_quietly(unsafe { self.waiter() });
         }
     }
 
@@ -245,22 +245,40 @@ impl<B: Body, H: Home> Cell<B, H> {
     /// `header` must be that of a task, with a reference.
     unsafe fn execute(header: NonNull<JobHeader>) {
         let this = header.cast::<Self>();
-        // SAFETY: the reference keeps it, and is used up here.
+        // SAFETY: the reference keeps it until it is given up, in here, as the last thing of all.
         unwind::or_abort(|| unsafe {
-            match this.as_ref().core.state.begin() {
-                Begin::Nothing => Core::drop_reference(this.cast()),
-                Begin::Step if !this.as_ref().home.is_off() => this.as_ref().home.run(|| Self::step(this)),
-                _ => this.as_ref().home.run(|| Self::end_and_let_go(this, cancelled())),
+            let begin = this.as_ref().core.state.begin();
+            if begin == Begin::Nothing {
+                return Core::drop_reference(this.cast());
             }
+            let may_step = begin == Begin::Step && !this.as_ref().home.is_off();
+            if !may_step || !Self::step(this) {
+                match if may_step { this.as_ref().core.state.rest() } else { Rest::Drop } {
+                    Rest::Idle => return,
+                    Rest::Again => {
+                        return H::offer(&raw const (*this.as_ptr()).home, Core::job(this.cast()), true);
+                    }
+                    Rest::Drop => {
+                        Self::run(this, || {
+                            Self::put(this, cancelled());
+                            true
+                        });
+                    }
+                }
+            }
+            Self::end(this, true);
+            Core::drop_reference(this.cast());
         });
     }
 
+    /// Runs a step. Whether it was the last: then its result is in the body's place.
+    ///
     /// # Safety
     ///
-    /// The caller must have the body, and a reference, which is used up.
-    unsafe fn step(this: NonNull<Self>) {
+    /// The caller must have the body.
+    unsafe fn step(this: NonNull<Self>) -> bool {
         // SAFETY: the caller's promise. The body stays where it is until it is dropped there.
-        unsafe {
+        let step = || unsafe {
             let waker = waker::borrowed(this.cast());
             let mut context = Context::from_waker(&waker);
             let poll = this.as_ref().stage.with_mut(|stage| {
@@ -269,44 +287,58 @@ impl<B: Body, H: Home> Cell<B, H> {
                 };
                 unwind::halt_unwinding(|| Pin::new_unchecked(body).step(&mut context))
             });
-            let result = match poll {
-                Ok(Poll::Ready(result)) => Ok(result),
-                Err(payload) => Err(payload),
-                Ok(Poll::Pending) => match this.as_ref().core.state.rest() {
-                    Rest::Idle => return,
-                    Rest::Again => return this.as_ref().home.offer(Core::job(this.cast()), true),
-                    Rest::Drop => cancelled(),
-                },
-            };
-            Self::end_and_let_go(this, result);
-        }
+            match poll {
+                Ok(Poll::Pending) => return false,
+                Ok(Poll::Ready(result)) => Self::put(this, Ok(result)),
+                Err(payload) => Self::put(this, Err(payload)),
+            }
+            true
+        };
+        // SAFETY: the same.
+        unsafe { Self::run(this, step) }
     }
 
+    /// Calls `f` as the home wants its tasks to be run, and returns what it says: whether there is
+    /// a result. A panic of the home's is one.
+    ///
     /// # Safety
     ///
-    /// As for [`step`](Self::step).
-    unsafe fn end_and_let_go(this: NonNull<Self>, result: thread::Result<B::Output>) {
+    /// The caller must have the body.
+    unsafe fn run(this: NonNull<Self>, f: impl FnOnce() -> bool) -> bool {
+        // SAFETY: the caller's reference keeps it.
+        let home = unsafe { &this.as_ref().home };
+        unwind::halt_unwinding(|| home.run(f)).unwrap_or_else(|payload| {
+            // SAFETY: the caller's promise. What is there, the body or its result, goes.
+            unsafe { Self::put(this, Err(payload)) };
+            true
+        })
+    }
+
+    /// Drops what is in the body's place, and puts the result there.
+    ///
+    /// # Safety
+    ///
+    /// The caller must have the body, or the result.
+    unsafe fn put(this: NonNull<Self>, result: thread::Result<B::Output>) {
         // SAFETY: the caller's promise.
         unsafe {
-            Self::end(this, result, true);
-            Core::drop_reference(this.cast());
-        }
-    }
-
-    /// Puts the result in the body's place, and tells whoever waits.
-    ///
-    /// # Safety
-    ///
-    /// The caller must have the body, and a reference.
-    unsafe fn end(this: NonNull<Self>, result: thread::Result<B::Output>, in_run: bool) {
-        // SAFETY: the caller's promise: the body is ours, then the result, until the state says
-        // that it is done; then the waiter, if there is one, and the result, if there is no handle.
-        unsafe {
-            let task = this.as_ref();
-            task.stage.with_mut(|stage| {
+            this.as_ref().stage.with_mut(|stage| {
                 let dropped = unwind::halt_unwinding(|| ptr::drop_in_place(stage));
                 stage.write(Stage::Result(first_panic(result, dropped)));
             });
+        }
+    }
+
+    /// The result is in its place: tells whoever waits.
+    ///
+    /// # Safety
+    ///
+    /// The caller must have the result, and a reference.
+    unsafe fn end(this: NonNull<Self>, in_run: bool) {
+        // SAFETY: the caller's promise: the result is ours until the state says that it is done;
+        // then the waiter, if there is one, and the result, if there is no handle.
+        unsafe {
+            let task = this.as_ref();
             let end = task.core.state.end();
             if end.has_waiter {
                 task.core.waiter().into_iter().for_each(Waiter::tell);
@@ -321,12 +353,15 @@ impl<B: Body, H: Home> Cell<B, H> {
     unsafe fn offer(this: NonNull<Core>, job: JobRef) {
         // SAFETY: the caller's promise: the reference keeps the task. Its body is there, so its
         // home is.
-        unsafe { this.cast::<Self>().as_ref().home.offer(job, false) };
+        unsafe { H::offer(&raw const (*this.cast::<Self>().as_ptr()).home, job, false) };
     }
 
     unsafe fn drop_body(this: NonNull<Core>) {
         // SAFETY: the caller's promise.
-        unwind::or_abort(|| unsafe { Self::end(this.cast(), cancelled(), false) });
+        unwind::or_abort(|| unsafe {
+            Self::put(this.cast(), cancelled());
+            Self::end(this.cast(), false);
+        });
     }
 
     unsafe fn take_result(this: NonNull<Core>, to: *mut ()) {
@@ -351,7 +386,7 @@ impl<B: Body, H: Home> Cell<B, H> {
         // SAFETY: the last reference is the caller's.
         unsafe { this.as_ref() }.lifetime.over();
         // SAFETY: leaked by `new`; and that was the last use.
-        drop(unsafe { Box::from_raw(this.cast::<Self>().as_ptr()) });
+        unwind::drop_quietly(unsafe { Box::from_raw(this.cast::<Self>().as_ptr()) });
     }
 }
 

@@ -2,6 +2,7 @@
 
 use drowse_sync::atomic::{AtomicUsize, Ordering};
 use drowse_sync::{faulty, look, mutant};
+use std::process;
 
 /// A reference to the task is in a queue, or will be as soon as the step that runs has ended.
 const QUEUED: usize = 1;
@@ -224,7 +225,10 @@ impl State {
     pub(super) fn add_reference(&self) {
         // ORDERING: relaxed; the caller has one.
         let old = self.0.fetch_add(REFERENCE, Ordering::Relaxed);
-        assert!(old < isize::MAX as usize, "too many wakers");
+        if old > isize::MAX as usize {
+            // As many as that are leaked, and to go on would free what is in use.
+            process::abort();
+        }
     }
 
     /// One less.

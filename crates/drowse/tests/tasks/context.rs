@@ -160,3 +160,67 @@ fn a_panic_goes_where_it_would() {
         assert_eq!(pool.install(|| REQUEST.get()), 0);
     });
 }
+
+/// Says whether it was dropped.
+struct Held(Arc<AtomicUsize>);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Whoever enters may use what was captured after the job, as a guard does: it is there until then,
+/// also if the job was the last to know of it.
+#[test]
+fn what_was_captured_is_there_until_the_end() {
+    watchdog(|| {
+        let late = Arc::new(AtomicUsize::new(0));
+        let enter = {
+            let late = Arc::clone(&late);
+            move |held: &Held, run: &mut dyn FnMut()| {
+                let drops = Arc::clone(&held.0);
+                run();
+                late.fetch_add(drops.load(Ordering::Relaxed), Ordering::Relaxed);
+            }
+        };
+        let capture = || Held(Arc::new(AtomicUsize::new(0)));
+        let pool = ThreadPoolBuilder::new().num_threads(2).context(capture, enter).build().unwrap();
+        for _ in 0..200 {
+            drop(pool.spawn_handle(|| ()));
+            drop(pool.spawn_future(yield_times(2)));
+            pool.spawn_handle(|| ()).join().unwrap();
+            pool.scope(|s| {
+                drop(s.spawn_handle(|_| ()));
+                drop(s.spawn_future(yield_times(1)));
+                s.spawn(|_| ());
+            });
+        }
+        pool.shutdown();
+        assert_eq!(late.load(Ordering::Relaxed), 0);
+    });
+}
+
+/// A panic of those who capture or enter is that of whoever spawns, or of the job; and the pool
+/// ends.
+#[test]
+fn hooks_may_panic() {
+    watchdog(|| {
+        let pool = ThreadPoolBuilder::new().num_threads(2).context(
+            || assert!(REQUEST.get() != 13, "bad capture"),
+            |(), run| {
+                run();
+                assert!(REQUEST.get() != 7, "bad entry");
+            },
+        );
+        let pool = pool.build().unwrap();
+        with_request(13, || {
+            assert!(std::panic::catch_unwind(|| pool.spawn_handle(|| ())).is_err());
+            assert!(std::panic::catch_unwind(|| pool.spawn_broadcast(|_| ())).is_err());
+        });
+        let bad = pool.spawn_handle(|| REQUEST.set(7));
+        assert!(bad.join().is_err());
+        pool.broadcast(|_| REQUEST.set(0));
+        pool.shutdown();
+    });
+}

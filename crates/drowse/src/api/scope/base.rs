@@ -115,10 +115,15 @@ impl<'scope> ScopeBase<'scope> {
         let registry = &scope.base().registry;
         // Each job holds a share of the body and lets go of it before it counts down. So the body,
         // and what it borrows, is gone when the scope ends.
-        let body = Arc::new(body);
+        // (What it inherits is captured once, before there are jobs.)
+        let shared = Arc::new((body, registry.inherit()));
         let jobs = (0..registry.num_threads()).map(|_| {
-            let body = Arc::clone(&body);
-            Self::job(scope, move |scope| crate::BroadcastContext::with(|context| body(scope, context)))
+            let shared = Arc::clone(&shared);
+            Self::plain_job(scope, move |scope| {
+                let (body, inherited) = &*shared;
+                let run = || crate::BroadcastContext::with(|context| body(scope, context));
+                scope.base().registry.run_in(inherited, run);
+            })
         });
         // SAFETY: new references.
         unsafe { registry.inject_broadcast(jobs) };

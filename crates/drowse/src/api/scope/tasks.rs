@@ -2,7 +2,7 @@
 
 use super::Scope;
 use super::base::{AsBase, ScopeBase, ScopePtr};
-use crate::api::home::whereabouts;
+use crate::api::home::{offer_woken, whereabouts};
 use crate::api::{JoinHandle, Task};
 use crate::engine::{Inherited, SharedCount, WorkerThread};
 use crate::job::JobRef;
@@ -106,29 +106,25 @@ impl<'scope> ScopeHome<'scope> {
 }
 
 impl Home for ScopeHome<'_> {
-    unsafe fn offer(&self, job: JobRef, again: bool) {
-        let base = self.base();
-        // As in a pool; see there.
-        match again || base.isolated {
-            // SAFETY: the caller's promise.
-            true => unsafe { base.registry.inject(job) },
-            // SAFETY: the same.
-            false => unsafe { base.registry.inject_or_push(job) },
-        }
+    unsafe fn offer(this: *const Self, job: JobRef, again: bool) {
+        // SAFETY: the caller's promise: until the job is in a queue, the scope waits for it.
+        let base = unsafe { &*this }.base();
+        // SAFETY: the caller's promise.
+        unsafe { offer_woken(&base.registry, job, again || base.isolated) };
     }
 
     fn is_off(&self) -> bool {
         self.base().cancellation.forbids_to_begin()
     }
 
-    fn run(&self, step: impl FnOnce()) {
+    fn run<R>(&self, step: impl FnOnce() -> R) -> R {
         WorkerThread::with_current(|worker| {
             let worker = worker.expect("jobs are run by workers");
             let base = self.base();
             worker.begin_job_of(&raw const base.pending);
             let step = || worker.registry().run_in(&self.inherited, step);
-            if base.isolated { worker.isolate(step) } else { step() }
-        });
+            worker.awaited_since(|| if base.isolated { worker.isolate(step) } else { step() }).0
+        })
     }
 
     unsafe fn ended(&self, in_run: bool) {
