@@ -297,10 +297,7 @@ pub mod task {
         }
 
         fn run<R>(&self, step: impl FnOnce() -> R) -> R {
-            let result = step();
-            // The home is used after the step, as by one who enters a context.
-            assert!(self.bodies() > 0);
-            result
+            step()
         }
 
         unsafe fn ended(&self, _: bool) {
