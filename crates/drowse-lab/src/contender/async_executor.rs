@@ -1,7 +1,7 @@
 //! async-executor, which smol is made of.
 
 use super::serial::Serial;
-use super::{Pool, Reason};
+use super::{Pool, Reason, for_tasks_only};
 use async_executor::Executor;
 use std::future::{Future, pending};
 use std::sync::Arc;
@@ -10,9 +10,6 @@ use std::thread;
 /// Threads that run one executor.
 #[derive(Debug)]
 pub struct AsyncExecutor(Arc<Executor<'static>>);
-
-/// Why it is not there for anything else.
-const FOR_TASKS: Reason = "it is here for what can be awaited";
 
 impl Pool for AsyncExecutor {
     const NAME: &'static str = "async-executor";
@@ -28,29 +25,7 @@ impl Pool for AsyncExecutor {
         Ok(Self(executor))
     }
 
-    fn can_fork() -> Result<(), Reason> {
-        Err(FOR_TASKS)
-    }
-
-    fn can_enter() -> Result<(), Reason> {
-        Err(FOR_TASKS)
-    }
-
-    fn can_spawn() -> Result<(), Reason> {
-        Err(FOR_TASKS)
-    }
-
-    fn run<R: Send>(&self, f: impl FnOnce(&mut Serial) -> R + Send) -> R {
-        f(&mut Serial)
-    }
-
-    fn spawn<J: FnOnce() + Send + 'static>(&self, _: J) -> Result<(), Reason> {
-        Self::can_spawn()
-    }
-
-    fn can_await() -> Result<(), Reason> {
-        Ok(())
-    }
+    for_tasks_only!();
 
     fn spawn_job<T: Send + 'static>(
         &self,

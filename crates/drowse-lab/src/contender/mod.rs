@@ -87,6 +87,39 @@ macro_rules! fork {
 }
 use fork;
 
+/// Says of a pool that it is there for what can be awaited, and for nothing else.
+macro_rules! for_tasks_only {
+    () => {
+        fn can_fork() -> Result<(), Reason> {
+            Err($crate::contender::FOR_TASKS)
+        }
+
+        fn can_enter() -> Result<(), Reason> {
+            Err($crate::contender::FOR_TASKS)
+        }
+
+        fn can_spawn() -> Result<(), Reason> {
+            Err($crate::contender::FOR_TASKS)
+        }
+
+        fn run<R: Send>(&self, f: impl FnOnce(&mut Serial) -> R + Send) -> R {
+            f(&mut Serial)
+        }
+
+        fn spawn<J: FnOnce() + Send + 'static>(&self, _: J) -> Result<(), Reason> {
+            Self::can_spawn()
+        }
+
+        fn can_await() -> Result<(), Reason> {
+            Ok(())
+        }
+    };
+}
+use for_tasks_only;
+
+/// Why such a pool has no other figures.
+const FOR_TASKS: Reason = "it is here for what can be awaited";
+
 /// A contender.
 pub trait Pool: Sized + Sync {
     /// Its name on the command line.

@@ -1,13 +1,10 @@
 //! tokio: its threads for blocking work, its own tasks, and the crate that brings it to rayon.
 
 use super::serial::Serial;
-use super::{Pool, Rayon, Reason};
+use super::{Pool, Rayon, Reason, for_tasks_only};
 use std::future::Future;
 use tokio::runtime::{Builder, Runtime};
 use tokio_rayon::AsyncThreadPool;
-
-/// Why it is not there for anything else.
-const FOR_TASKS: Reason = "it is here for what can be awaited";
 
 /// A runtime with so many threads for tasks, and as many for what blocks.
 #[derive(Debug)]
@@ -24,29 +21,7 @@ impl Pool for Tokio {
         runtime.map(Self).map_err(|_| "its threads could not be started")
     }
 
-    fn can_fork() -> Result<(), Reason> {
-        Err(FOR_TASKS)
-    }
-
-    fn can_enter() -> Result<(), Reason> {
-        Err(FOR_TASKS)
-    }
-
-    fn can_spawn() -> Result<(), Reason> {
-        Err(FOR_TASKS)
-    }
-
-    fn run<R: Send>(&self, f: impl FnOnce(&mut Serial) -> R + Send) -> R {
-        f(&mut Serial)
-    }
-
-    fn spawn<J: FnOnce() + Send + 'static>(&self, _: J) -> Result<(), Reason> {
-        Self::can_spawn()
-    }
-
-    fn can_await() -> Result<(), Reason> {
-        Ok(())
-    }
+    for_tasks_only!();
 
     fn spawn_job<T: Send + 'static>(
         &self,
@@ -85,29 +60,7 @@ impl Pool for TokioRayon {
         pool.map(Self).map_err(|_| "its threads could not be started")
     }
 
-    fn can_fork() -> Result<(), Reason> {
-        Err(FOR_TASKS)
-    }
-
-    fn can_enter() -> Result<(), Reason> {
-        Err(FOR_TASKS)
-    }
-
-    fn can_spawn() -> Result<(), Reason> {
-        Err(FOR_TASKS)
-    }
-
-    fn run<R: Send>(&self, f: impl FnOnce(&mut Serial) -> R + Send) -> R {
-        f(&mut Serial)
-    }
-
-    fn spawn<J: FnOnce() + Send + 'static>(&self, _: J) -> Result<(), Reason> {
-        Self::can_spawn()
-    }
-
-    fn can_await() -> Result<(), Reason> {
-        Ok(())
-    }
+    for_tasks_only!();
 
     fn spawn_job<T: Send + 'static>(
         &self,

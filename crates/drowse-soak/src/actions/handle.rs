@@ -2,8 +2,11 @@
 
 use super::look::may_yield;
 use super::{Action, action};
-use crate::turn::Turn;
+use crate::place::Place;
+use crate::turn::{Token, Turn};
 use crate::verdict::fail;
+use drowse::JoinHandle;
+use std::thread;
 
 pub(super) const ACTIONS: &[Action] = &[
     action("spawn_handle", 3, joined),
@@ -11,20 +14,28 @@ pub(super) const ACTIONS: &[Action] = &[
     action("spawn_handle_polled", 1, polled).when(may_yield),
 ];
 
+/// Some jobs with handles, and what they are to return.
+pub(super) fn spawn_handles(turn: &mut Turn, place: Place) -> Vec<(Token, JoinHandle<Token>)> {
+    let number = turn.some(6);
+    let jobs = turn.jobs(number, place.home).into_iter();
+    jobs.map(|job| (job.token(), place.spawn_handle(|| job.run()))).collect()
+}
+
+/// Demands that a job, which was not to panic, has returned this.
+pub(super) fn expect(turn: &Turn, token: Token, result: thread::Result<Token>) {
+    match result {
+        Ok(got) => turn.demand("the result", got, token),
+        Err(_) => fail("a handle has a panic, and nobody panicked"),
+    }
+}
+
 /// Several, waited for in some order.
 fn joined(turn: &mut Turn) {
-    let (place, number) = (turn.place(), turn.some(6));
-    let mut handles: Vec<_> = turn
-        .jobs(number, place.home)
-        .into_iter()
-        .map(|job| (job.token(), place.spawn_handle(|| job.run())))
-        .collect();
+    let place = turn.place();
+    let mut handles = spawn_handles(turn, place);
     while !handles.is_empty() {
         let (token, handle) = handles.swap_remove(turn.dice.below(handles.len()));
-        match handle.join() {
-            Ok(got) => turn.demand("the result", got, token),
-            Err(_) => fail("a handle has a panic, and nobody panicked"),
-        }
+        expect(turn, token, handle.join());
     }
 }
 
@@ -45,8 +56,5 @@ fn polled(turn: &mut Turn) {
             break;
         }
     }
-    match handle.join() {
-        Ok(got) => turn.demand("the result", got, token),
-        Err(_) => fail("a handle has a panic, and nobody panicked"),
-    }
+    expect(turn, token, handle.join());
 }

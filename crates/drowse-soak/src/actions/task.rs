@@ -1,5 +1,6 @@
 //! Futures, handles that are awaited, and those that are called off.
 
+use super::handle::{expect, spawn_handles};
 use super::{Action, action};
 use crate::turn::Turn;
 use crate::verdict::fail;
@@ -51,39 +52,25 @@ fn joined(turn: &mut Turn) {
         .collect();
     while !tasks.is_empty() {
         let (token, task) = tasks.swap_remove(turn.dice.below(tasks.len()));
-        match task.join() {
-            Ok(got) => turn.demand("the result", got, token),
-            Err(_) => fail("a future has a panic, and nobody panicked"),
-        }
+        expect(turn, token, task.join());
     }
 }
 
 /// Several, awaited here.
 fn awaited(turn: &mut Turn) {
-    let (place, number) = (turn.place(), turn.some(6));
-    let handles: Vec<_> = turn
-        .jobs(number, place.home)
-        .into_iter()
-        .map(|job| (job.token(), place.spawn_handle(|| job.run())))
-        .collect();
+    let place = turn.place();
+    let handles = spawn_handles(turn, place);
     drowse::block_on(async {
         for (token, handle) in handles {
-            match handle.await {
-                Ok(got) => turn.demand("the result", got, token),
-                Err(_) => fail("a handle has a panic, and nobody panicked"),
-            }
+            expect(turn, token, handle.await);
         }
     });
 }
 
 /// Several, awaited by another.
 fn awaited_there(turn: &mut Turn) {
-    let (place, number) = (turn.place(), turn.some(6));
-    let handles: Vec<_> = turn
-        .jobs(number, place.home)
-        .into_iter()
-        .map(|job| (job.token(), place.spawn_handle(|| job.run())))
-        .collect();
+    let place = turn.place();
+    let handles = spawn_handles(turn, place);
     let all = place.spawn_future(async {
         let mut results = Vec::new();
         for (token, handle) in handles {
@@ -93,10 +80,7 @@ fn awaited_there(turn: &mut Turn) {
     });
     let Ok(results) = all.join() else { fail("a future has a panic, and nobody panicked") };
     for (token, result) in results {
-        match result {
-            Ok(got) => turn.demand("the result", got, token),
-            Err(_) => fail("a handle has a panic, and nobody panicked"),
-        }
+        expect(turn, token, result);
     }
 }
 

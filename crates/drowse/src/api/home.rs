@@ -50,9 +50,9 @@ where
 impl Home for PoolHome {
     unsafe fn offer(this: *const Self, job: JobRef, again: bool) {
         // SAFETY: the caller's promise, until the job is in a queue.
-        let (registry, isolated) = unsafe { (&(*this).registry, (*this).isolated) };
-        // SAFETY: the caller's promise.
-        unsafe { offer_woken(registry, job, again || isolated) };
+        let isolated = unsafe { (*this).isolated };
+        // SAFETY: the same.
+        unsafe { offer_woken(&raw const (*this).registry, job, again || isolated) };
     }
 
     fn is_off(&self) -> bool {
@@ -85,8 +85,10 @@ impl Home for PoolHome {
 ///
 /// # Safety
 ///
-/// The reference must not be in any queue. It keeps the registry, until it is in one.
-pub(super) unsafe fn offer_woken(registry: &Arc<Registry>, job: JobRef, behind: bool) {
+/// The reference must not be in any queue. It keeps what `registry` points to, until it is in one.
+pub(super) unsafe fn offer_woken(registry: *const Arc<Registry>, job: JobRef, behind: bool) {
+    // SAFETY: the caller's promise. It is not used once the job is in a queue: hence a pointer.
+    let registry = unsafe { &*registry };
     if registry.is_left_behind() {
         return; // There is nobody here to run it.
     }

@@ -110,7 +110,7 @@ impl Home for ScopeHome<'_> {
         // SAFETY: the caller's promise: until the job is in a queue, the scope waits for it.
         let base = unsafe { &*this }.base();
         // SAFETY: the caller's promise.
-        unsafe { offer_woken(&base.registry, job, again || base.isolated) };
+        unsafe { offer_woken(&raw const base.registry, job, again || base.isolated) };
     }
 
     fn is_off(&self) -> bool {
