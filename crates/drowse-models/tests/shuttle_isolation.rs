@@ -96,9 +96,7 @@ fn a_lock_held_across_a_join(choose: Choose) {
 
 /// Jobs that are isolated are there for everybody.
 fn halves_that_wait_for_each_other(choose: Choose) {
-    // About one schedule in 15,000 deadlocks: see docs/hangs.md, "What it does not cure". When that
-    // is mended, this should try more of them.
-    random_schedules(100, move || {
+    random_schedules(600, move || {
         with_pool(choose, 2, |pool| {
             mutual_wait(pool);
             pool.join(|| (), || mutual_wait(pool));
@@ -111,6 +109,39 @@ fn take_long() {
     for _ in 0..40 {
         hint::spin_loop();
     }
+}
+
+/// Whoever sleeps alone is called for what is pushed by the one that it waits for.
+fn halves_that_wait_while_others_sleep(choose: Choose) {
+    random_schedules(600, move || {
+        with_pool(choose, 2, |pool| {
+            let wait = || {
+                take_long();
+                mutual_wait(pool);
+            };
+            pool.join(|| (), wait);
+        });
+    });
+}
+
+/// The same for what is pushed by one that was sent a letter.
+fn a_letter_whose_halves_wait(choose: Choose) {
+    random_schedules(600, move || {
+        with_pool(choose, 2, |pool| {
+            // One comes to its letter late, and has pushed before: its next push would be short.
+            pool.spawn(|| {
+                drowse::join(|| (), || ());
+                drowse::join(|| (), || ());
+                take_long();
+            });
+            let wait = |context: drowse::BroadcastContext<'_>| {
+                if context.index() == 1 {
+                    mutual_wait(pool);
+                }
+            };
+            pool.install(|| pool.broadcast(wait));
+        });
+    });
 }
 
 /// Those who wait alone get their letters, from whoever they wait for.
@@ -256,6 +287,8 @@ for_each_protocol!(
     whoever_waits_in_a_region_runs_descendants_only,
     a_lock_held_across_a_join,
     halves_that_wait_for_each_other,
+    halves_that_wait_while_others_sleep,
+    a_letter_whose_halves_wait,
     a_broadcast_reaches_those_who_wait,
     whoever_waits_for_letters_runs_nothing_older,
     what_is_given_back_is_run,

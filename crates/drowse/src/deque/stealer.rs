@@ -2,7 +2,7 @@
 
 use super::{ASKED, Shared};
 use drowse_sync::atomic::Ordering;
-use drowse_sync::{Arc, MutexGuard, faulty, full_fence, heavy_fence, mutant};
+use drowse_sync::{Arc, MutexGuard, faulty, full_fence, heavy_fence, look, mutant, omittable};
 use std::ptr::NonNull;
 
 /// The end that everyone else takes from.
@@ -58,6 +58,34 @@ impl<T> Stealer<T> {
         let public = &*self.shared.public;
         // ORDERING: relaxed, both; a hint. `steal_public` makes sure.
         public.top.load(Ordering::Relaxed) < public.split.load(Ordering::Relaxed).index()
+    }
+
+    /// For one that is about to sleep, has said so, and executed a full fence since: asks these
+    /// owners, so that they leave the fast path with their next push. Whether there is something to
+    /// [steal](Self::steal_by_force_since) already that was pushed at its position or later.
+    pub fn listen_to<'s, I>(owners: impl Fn() -> I) -> bool
+    where
+        I: Iterator<Item = (&'s Self, i64)>,
+        T: 's,
+    {
+        let mut is_anybody_there = false;
+        for (owner, _) in owners() {
+            // ORDERING: an owner that raises its limit does so before a full fence, and looks for
+            // sleepers after it. Either it sees us, or we overwrite what it has raised.
+            omittable!("deque/listens-unasked", owner.ask());
+            is_anybody_there = true;
+        }
+        if is_anybody_there {
+            // ORDERING: pairs with the fence between a push and the look at the limit. Either that
+            // look shows that we have asked, or we see what was pushed.
+            heavy_fence("deque/listen-unfenced");
+        }
+        look!("deque/listens-only", owners().any(|(owner, position)| owner.has_since(position)))
+    }
+
+    fn has_since(&self, position: i64) -> bool {
+        // ORDERING: relaxed; a look, as `is_empty` is.
+        !self.is_empty() && self.shared.public.top.load(Ordering::Relaxed) >= position
     }
 
     /// What changes as items come and go. For those who watch from afar.

@@ -9,25 +9,24 @@ use super::lineage::Point;
 use super::place::IfNobody;
 use super::trail::WaitFor;
 use super::worker::WorkerThread;
+use crate::deque::Stealer;
 use drowse_sleep::{Host, LatchWord};
+use drowse_sync::omittable;
 use std::cell::Cell;
 
 impl WorkerThread {
     /// Sleeps until the latch is set, or there is something for this worker.
     pub(super) fn sleep_alone(&self, latch: &LatchWord, what: WaitFor, since: Point) {
-        // Those who are at it tell when they push something.
-        for (thief, _) in self.descendants_at(since) {
-            self.registry.threads[thief].stealer.ask();
-        }
         let has_been_refused = Cell::new(false);
         let has_news = || {
             self.registry.returned.have(|origin| self.comes_from(origin, since))
                 || self.has_letter_to_see_to(since, !has_been_refused.get())
                 || self.place_is_wanted()
                 || (has_been_refused.get() && self.registry.spares.has_idle())
+                || self.descendants_are_pushed(since)
         };
-        // WAKE: the latch's setter wakes us. So does whoever is at a descendant, and pushes one,
-        // but for that we do not wait: it gets done without us.
+        // WAKE: the latch's setter wakes us. So does whoever is at a descendant, and pushes one:
+        // it may wait for that one in a way that we know nothing of.
         let sleep = || self.registry.sleep.sleep_alone(self.index(), latch, &has_news, self);
         let lend_place = || {
             self.while_away(IfNobody::Keep, |somebody_else_works| {
@@ -62,14 +61,24 @@ impl WorkerThread {
         }
     }
 
-    /// This worker has pushed something, and somebody sleeps alone: perhaps it waits for what this
-    /// one is in the middle of.
+    /// It is about to sleep: whether there is a descendant of what it waits for, to be stolen.
+    /// If not, it is called when one is pushed: by those who are at some already, and by those who
+    /// begin one, with their first push.
+    fn descendants_are_pushed(&self, since: Point) -> bool {
+        Stealer::listen_to(|| {
+            let at_it = self.descendants_at(since);
+            at_it.map(|(thief, descent)| (&self.registry.threads[thief].stealer, descent.since.position))
+        })
+    }
+
+    /// This worker has pushed something, after a fence: those who sleep alone may wait for what it
+    /// is in the middle of.
     pub(super) fn call_those_who_wait(&self) {
         let (mut of, mut thefts) = (self.index(), MOST_THEFTS);
         while let Some(descent) = self.registry.threads[of].lineage.read().filter(|_| thefts > 0) {
             (of, thefts) = (descent.origin.worker, thefts - 1);
             if self.registry.sleep.sleeps_alone(of) {
-                return self.registry.sleep.call(of);
+                omittable!("isolate/push-no-call", self.registry.sleep.call(of));
             }
         }
     }

@@ -186,6 +186,8 @@ impl WorkerThread {
         match found.origin {
             Some(origin) if look!("isolate/not-inherited", self.registry.is_isolated(origin)) => {
                 let before = self.lineage().begin(origin, self.position());
+                // Those who wait for it, and sleep alone, are called with the first push.
+                omittable!("isolate/begins-unheard", self.deque.share_next());
                 self.isolate_since_here(|| {
                     self.run_job_found(found.job);
                     // What it has spawned and not waited for, somebody else may wait for, who would

@@ -93,7 +93,7 @@ pub(super) fn after_slow_push(deque: &Owner<JobHeader>) -> bool {
     WorkerThread::with_current(|worker| {
         let Some(worker) = worker else { return false };
         let registry = worker.registry();
-        if registry.sleep.sleeping_alone() > 0 {
+        if registry.has_isolated() {
             worker.call_those_who_wait();
         }
         if registry.overdue.get() > 0 {
