@@ -14,19 +14,6 @@ pub fn cpus() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The processor that the calling thread runs on, where the system tells.
-#[cfg(target_os = "linux")]
-pub(crate) fn current_cpu() -> Option<usize> {
-    // SAFETY: takes nothing.
-    usize::try_from(unsafe { libc::sched_getcpu() }).ok()
-}
-
-/// The processor that the calling thread runs on: this system does not tell.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn current_cpu() -> Option<usize> {
-    None
-}
-
 /// The machine.
 pub(crate) fn host(load_before: f64, load_after: f64) -> Host {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();

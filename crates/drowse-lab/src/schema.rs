@@ -156,9 +156,19 @@ pub struct Figures {
 
 impl Figures {
     /// What one process measured.
-    pub fn of_process(samples: BTreeMap<String, Vec<f64>>, cpu_percent: f64, switches: [f64; 2]) -> Self {
+    pub fn of_process(
+        samples: BTreeMap<String, Vec<f64>>,
+        cpu_percent: f64,
+        switches: Option<[f64; 2]>,
+    ) -> Self {
         let counts = samples.iter().map(|(name, samples)| (name.clone(), vec![samples.len()])).collect();
-        Self { samples, counts, cpu_percent: vec![cpu_percent], switches: vec![switches], noisy: Vec::new() }
+        Self {
+            samples,
+            counts,
+            cpu_percent: vec![cpu_percent],
+            switches: switches.into_iter().collect(),
+            noisy: Vec::new(),
+        }
     }
 
     /// How many processes there were.

@@ -45,7 +45,7 @@
 //! left sees what they wrote.
 
 use crate::atomic::{Ordering, fence};
-use crate::{mutant, omittable};
+use crate::{mutant, omittable, platform};
 use std::sync::atomic::compiler_fence;
 
 /// Orders every earlier access of this thread before every later one, loads after stores included.
@@ -77,7 +77,7 @@ pub fn full_fence_after_rmw(name: &'static str) {
 #[inline(always)]
 pub fn light_fence(name: &'static str) {
     if !mutant::active(name) {
-        asymmetric::light();
+        platform::light_fence();
     }
 }
 
@@ -85,41 +85,21 @@ pub fn light_fence(name: &'static str) {
 /// light ones; then some microseconds, and tens of them in a virtual machine.
 pub fn heavy_fence(name: &'static str) {
     if !mutant::active(name) {
-        asymmetric::heavy();
+        platform::heavy_fence();
     }
 }
 
 #[inline(always)]
-fn full() {
+pub(crate) fn full() {
     // ORDERING: pairs with the fence on the other side of the handshake; the call site names it.
     // Anything weaker lets both sides read the old value.
     omittable!("fence/no-full-fence", fence(Ordering::SeqCst));
 }
 
-#[cfg(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle))))]
-mod budget;
-
-#[cfg(drowse_loom)]
-#[path = "fence/loom.rs"]
-mod asymmetric;
-
-#[cfg(not(any(drowse_loom, all(target_os = "linux", not(drowse_shuttle)))))]
-#[path = "fence/portable.rs"]
-mod asymmetric;
-
-#[cfg(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle))))]
-#[path = "fence/membarrier.rs"]
-mod asymmetric;
-
-#[cfg(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle))))]
-pub(crate) use asymmetric::after_fork;
-pub use asymmetric::{LightFences, Prepared, heavy_fences_executed, want_light_fences};
-#[cfg(drowse_loom)]
-pub use asymmetric::{change_light_fences, changing_light_fences, without_light_fences};
-
 #[cfg(test)]
 mod tests {
-    use super::{LightFences, heavy_fence, light_fence};
+    use super::{heavy_fence, light_fence};
+    use crate::LightFences;
     use crate::atomic::{AtomicU32, Ordering};
     use std::sync::Barrier;
 

@@ -9,6 +9,7 @@
 //! in another way, by a bare `clone`, is not noticed. Elsewhere on Unix the number of the process
 //! tells. Under the model checkers there is one process.
 
+use crate::platform::{process_number, watch_forks};
 use std::fmt;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -27,69 +28,16 @@ pub struct Process(u64);
 impl Process {
     /// The process that calls this.
     pub fn this() -> Self {
-        current::watch();
-        Self(current::number())
+        watch_forks();
+        Self(process_number())
     }
 
     /// Whether this is the one. In a child that was forked since, it is not.
     #[inline]
     pub fn is_this(self) -> bool {
-        self.0 == current::number()
+        self.0 == process_number()
     }
 }
-
-#[cfg(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle))))]
-mod current {
-    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
-    /// How many forks lead from the first process to this one, at least.
-    static FORKS: AtomicU64 = AtomicU64::new(0);
-
-    #[inline]
-    pub(super) fn number() -> u64 {
-        // ORDERING: relaxed; it changes when there is one thread.
-        FORKS.load(Ordering::Relaxed)
-    }
-
-    /// Sees to it that [`in_child`] is called.
-    pub(crate) fn watch() {
-        static WATCHED: AtomicBool = AtomicBool::new(false);
-        // ORDERING: relaxed, both. Nobody waits for another one to be done with it, who may be gone
-        // in a child. If two do it, so much is counted twice.
-        if !WATCHED.load(Ordering::Relaxed) {
-            // SAFETY: the function does nothing but change atomics and look at a thread-local word.
-            unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
-            WATCHED.store(true, Ordering::Relaxed);
-        }
-    }
-
-    extern "C" fn in_child() {
-        // ORDERING: relaxed; there is one thread.
-        FORKS.fetch_add(1, Ordering::Relaxed);
-        crate::fence::after_fork();
-    }
-}
-
-#[cfg(all(unix, not(any(target_os = "linux", drowse_loom, drowse_shuttle))))]
-mod current {
-    pub(super) fn number() -> u64 {
-        std::process::id().into()
-    }
-
-    pub(crate) fn watch() {}
-}
-
-#[cfg(any(not(unix), drowse_loom, drowse_shuttle))]
-mod current {
-    pub(super) fn number() -> u64 {
-        0
-    }
-
-    pub(crate) fn watch() {}
-}
-
-#[cfg(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle))))]
-pub(crate) use current::watch;
 
 /// Something of which each process has one, made when it is first needed: for a `static`.
 ///

@@ -5,7 +5,7 @@
 //!
 //! | built with | what stands behind the names | used for |
 //! |---|---|---|
-//! | nothing special | `std`, futexes on Linux | everybody's programs |
+//! | nothing special | `std`, and what the platform has | everybody's programs |
 //! | `--cfg drowse_loom` | [loom](https://docs.rs/loom) | weak memory, every interleaving |
 //! | `--cfg drowse_shuttle` | [shuttle](https://docs.rs/shuttle) | whole pools, random schedules |
 //!
@@ -22,15 +22,13 @@
 
 mod backend;
 mod cores;
-mod cpu;
-mod cpu_time;
 mod fence;
 mod fork;
 mod lifetime;
-mod memory;
 mod meter;
 pub mod mutant;
 mod padded;
+mod platform;
 mod queue;
 mod replaceable;
 mod say;
@@ -40,22 +38,21 @@ mod task;
 mod wait_word;
 mod yielding;
 
+use backend::real;
 pub use backend::{Arc, Condvar, Mutex, MutexGuard, OnceLock, Weak, atomic, cell, hint, thread};
 /// The one that [`Wake`](std::task::Wake) wants, in models too.
 pub use std::sync::Arc as StdArc;
 
-pub use cores::{core_count, has_several_cores};
-pub use cpu::{CpuMask, ThreadId, current_cpu};
-pub use cpu_time::process_cpu_time;
-pub use fence::want_light_fences;
-pub use fence::{
-    LightFences, Prepared, full_fence, full_fence_after_rmw, heavy_fence, heavy_fences_executed, light_fence,
-};
+pub use cores::core_count;
+pub use fence::{full_fence, full_fence_after_rmw, heavy_fence, light_fence};
 pub use fork::{PerProcess, Process};
 pub use lifetime::Lifetime;
-pub use memory::give_back_pages;
 pub use meter::{Counter, Stopwatch};
 pub use padded::CachePadded;
+pub use platform::{
+    CpuMask, HEAVY_FENCES_ARE_DEAR, LightFences, Prepared, ThreadId, current_cpu, give_back_pages,
+    has_several_cores, heavy_fences_executed, process_cpu_time, want_light_fences,
+};
 pub use queue::Queue;
 pub use replaceable::{InUse, Replaceable};
 pub use say::say;
@@ -67,10 +64,10 @@ pub use yielding::yield_to_others;
 
 #[cfg(drowse_loom)]
 #[doc(hidden)]
-pub use fence::{change_light_fences, changing_light_fences, without_light_fences};
+pub use loom;
 #[cfg(drowse_loom)]
 #[doc(hidden)]
-pub use loom;
+pub use platform::{change_light_fences, changing_light_fences, without_light_fences};
 #[cfg(drowse_shuttle)]
 #[doc(hidden)]
 pub use shuttle;

@@ -1,7 +1,9 @@
 //! What metrics are made of: counts and times that nothing important depends on.
 
+use crate::platform::Moment;
+use crate::real::AtomicU64;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// A count for people to read.
@@ -77,29 +79,16 @@ impl fmt::Debug for Counter {
 /// assert!(watch.elapsed() >= first);
 /// ```
 #[derive(Debug, Clone, Copy)]
-pub struct Stopwatch {
-    #[cfg(not(any(drowse_loom, drowse_shuttle)))]
-    started: std::time::Instant,
-}
+pub struct Stopwatch(Moment);
 
 impl Stopwatch {
     /// Starts measuring.
     pub fn start() -> Self {
-        Self {
-            #[cfg(not(any(drowse_loom, drowse_shuttle)))]
-            started: std::time::Instant::now(),
-        }
+        Self(Moment::now())
     }
 
-    /// The time since the start.
-    #[cfg(not(any(drowse_loom, drowse_shuttle)))]
+    /// The time since the start. No time at all in a model, and where there is no clock.
     pub fn elapsed(&self) -> Duration {
-        self.started.elapsed()
-    }
-
-    /// No time at all.
-    #[cfg(any(drowse_loom, drowse_shuttle))]
-    pub fn elapsed(&self) -> Duration {
-        Duration::ZERO
+        self.0.elapsed()
     }
 }

@@ -1,5 +1,6 @@
 //! What drowse has to say to people, on the standard error.
 
+use crate::platform::write_to_stderr;
 use std::fmt;
 use std::mem;
 use std::panic::{self, AssertUnwindSafe};
@@ -18,23 +19,12 @@ use std::panic::{self, AssertUnwindSafe};
 pub fn say(line: fmt::Arguments<'_>) {
     let said = panic::catch_unwind(AssertUnwindSafe(|| {
         // One write, so that lines of several threads do not mix.
-        write(format!("{line}\n").as_bytes());
+        write_to_stderr(format!("{line}\n").as_bytes());
     }));
     if let Err(payload) = said {
         // It is the user's, and may panic when it is dropped.
         mem::forget(payload);
     }
-}
-
-#[cfg(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle))))]
-fn write(line: &[u8]) {
-    // SAFETY: reads so many bytes. What is not written is lost.
-    unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
-}
-
-#[cfg(not(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle)))))]
-fn write(line: &[u8]) {
-    let _ = std::io::Write::write_all(&mut std::io::stderr(), line);
 }
 
 #[cfg(test)]

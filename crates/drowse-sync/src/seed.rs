@@ -4,7 +4,8 @@
 /// runs can be replayed). Two processes may get the same ones: it costs no system call.
 #[cfg(not(any(drowse_loom, drowse_shuttle)))]
 pub fn random_seed() -> u64 {
-    use std::sync::atomic::{AtomicU64, Ordering};
+    use crate::real::AtomicU64;
+    use std::sync::atomic::Ordering;
 
     static CALLS: AtomicU64 = AtomicU64::new(0);
     // ORDERING: relaxed; every call gets another number, and that is all.

@@ -4,6 +4,7 @@
 //! is known.
 
 use crate::ThreadId;
+use crate::platform::{read_task, system_call_name};
 
 /// How a thread has moved so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +38,7 @@ impl ThreadId {
     /// }
     /// ```
     pub fn motion(self) -> Option<Motion> {
-        motion_from(&read(self, "status")?)
+        motion_from(&read_task(self, "status")?)
     }
 
     /// What that thread of this process is at; `None` if the system does not tell.
@@ -48,26 +49,15 @@ impl ThreadId {
     /// }
     /// ```
     pub fn task(self) -> Option<Task> {
-        let status = read(self, "status")?;
+        let status = read_task(self, "status")?;
         Some(Task {
             name: field(&status, "Name")?.to_owned(),
             state: field(&status, "State")?.to_owned(),
             // Zero where it runs, or where we may not know.
-            wait_channel: read(self, "wchan").filter(|channel| !matches!(channel.trim(), "" | "0")),
-            system_call: read(self, "syscall").as_deref().and_then(call_from),
+            wait_channel: read_task(self, "wchan").filter(|channel| !matches!(channel.trim(), "" | "0")),
+            system_call: read_task(self, "syscall").as_deref().and_then(call_from),
         })
     }
-}
-
-/// What a file of `/proc` says of the thread.
-#[cfg(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle))))]
-fn read(thread: ThreadId, file: &str) -> Option<String> {
-    std::fs::read_to_string(format!("/proc/self/task/{}/{file}", thread.to_bits())).ok()
-}
-
-#[cfg(not(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle)))))]
-fn read(_thread: ThreadId, _file: &str) -> Option<String> {
-    None
 }
 
 fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
@@ -85,34 +75,7 @@ fn motion_from(status: &str) -> Option<Motion> {
 /// The call that a line of `syscall` tells of: its number comes first.
 fn call_from(line: &str) -> Option<String> {
     let number = line.split_ascii_whitespace().next()?.parse().ok()?;
-    Some(name_of(number).map_or_else(|| format!("system call {number}"), str::to_owned))
-}
-
-/// Those that threads wait in most.
-#[cfg(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle))))]
-fn name_of(number: u32) -> Option<&'static str> {
-    const NAMES: [(libc::c_long, &str); 14] = [
-        (libc::SYS_futex, "futex"),
-        (libc::SYS_read, "read"),
-        (libc::SYS_write, "write"),
-        (libc::SYS_readv, "readv"),
-        (libc::SYS_recvfrom, "recvfrom"),
-        (libc::SYS_recvmsg, "recvmsg"),
-        (libc::SYS_accept4, "accept4"),
-        (libc::SYS_connect, "connect"),
-        (libc::SYS_ppoll, "ppoll"),
-        (libc::SYS_epoll_pwait, "epoll_pwait"),
-        (libc::SYS_nanosleep, "nanosleep"),
-        (libc::SYS_clock_nanosleep, "clock_nanosleep"),
-        (libc::SYS_wait4, "wait4"),
-        (libc::SYS_fsync, "fsync"),
-    ];
-    NAMES.iter().find(|(known, _)| u32::try_from(*known) == Ok(number)).map(|(_, name)| *name)
-}
-
-#[cfg(not(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle)))))]
-fn name_of(_number: u32) -> Option<&'static str> {
-    None
+    Some(system_call_name(number).map_or_else(|| format!("system call {number}"), str::to_owned))
 }
 
 #[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]

@@ -1,13 +1,15 @@
 //! A word that a thread can sleep on.
 
 use crate::atomic::{AtomicU32, Ordering};
+use crate::platform::Bed;
 use crate::{Stopwatch, mutant};
 use std::time::Duration;
 
 /// A `u32` that one thread can sleep on until it changes.
 ///
-/// On Linux this is a futex: four bytes, no lock, one system call to sleep and one to wake.
-/// Elsewhere, and under the model checkers, a mutex and a condition variable stand behind it.
+/// On Linux this is a futex: four bytes, no lock, one system call to sleep and one to wake. Windows
+/// has the like of it. Elsewhere, and under the model checkers, a mutex and a condition variable
+/// stand behind it.
 ///
 /// ```
 /// use drowse_sync::{Arc, WaitWord, atomic::Ordering};
@@ -121,113 +123,6 @@ fn now(word: &AtomicU32) -> u32 {
     word.load(mutant::weaken("wait-word/wait-relaxed", Ordering::Acquire))
 }
 
-fn holds(word: &AtomicU32, value: u32) -> bool {
+pub(crate) fn holds(word: &AtomicU32, value: u32) -> bool {
     now(word) == value
-}
-
-#[cfg(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle))))]
-use futex::Bed;
-#[cfg(not(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle)))))]
-use locked::Bed;
-
-#[cfg(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle))))]
-mod futex {
-    use super::{AtomicU32, holds};
-    use std::ptr;
-    use std::time::Duration;
-
-    /// Blocks if the word holds `value`, until somebody wakes the thread, or it is time.
-    fn wait(word: &AtomicU32, value: u32, timeout: Option<&libc::timespec>) {
-        // SAFETY: `word` is a live, aligned four-byte location for the length of the call, and
-        // FUTEX_WAIT only reads it, and the timeout, where null means none. Errors (the value
-        // differs, a signal came, time is up) need no handling: the caller looks again.
-        unsafe {
-            libc::syscall(
-                libc::SYS_futex,
-                ptr::from_ref(word),
-                libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
-                value,
-                timeout.map_or(ptr::null(), ptr::from_ref),
-            );
-        }
-    }
-
-    /// The kernel keeps the sleepers.
-    #[derive(Debug)]
-    pub(super) struct Bed;
-
-    impl Bed {
-        pub(super) const fn new() -> Self {
-            Bed
-        }
-
-        pub(super) fn sleep_while(&self, word: &AtomicU32, value: u32) {
-            while holds(word, value) {
-                wait(word, value, None);
-            }
-        }
-
-        /// May return early.
-        pub(super) fn sleep_for(&self, word: &AtomicU32, value: u32, time: Duration) {
-            let seconds = time.as_secs().try_into().unwrap_or(libc::time_t::MAX);
-            // Below a billion, so it fits whatever the field's type is.
-            let timeout = libc::timespec { tv_sec: seconds, tv_nsec: time.subsec_nanos() as _ };
-            wait(word, value, Some(&timeout));
-        }
-
-        pub(super) fn wake(&self, word: &AtomicU32) {
-            // SAFETY: FUTEX_WAKE takes the address as a key and never reads or writes through it.
-            unsafe {
-                libc::syscall(
-                    libc::SYS_futex,
-                    ptr::from_ref(word),
-                    libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
-                    1,
-                );
-            }
-        }
-    }
-}
-
-#[cfg(not(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle)))))]
-mod locked {
-    use super::{AtomicU32, holds};
-    use crate::{Condvar, Mutex, mutant};
-    use std::time::Duration;
-
-    /// What a futex does, in user space.
-    #[derive(Debug)]
-    pub(super) struct Bed {
-        lock: Mutex<()>,
-        changed: Condvar,
-    }
-
-    impl Bed {
-        pub(super) fn new() -> Self {
-            Self { lock: Mutex::new(()), changed: Condvar::new() }
-        }
-
-        pub(super) fn sleep_while(&self, word: &AtomicU32, value: u32) {
-            let mut guard = self.lock.lock();
-            while holds(word, value) {
-                guard = self.changed.wait(guard);
-            }
-        }
-
-        /// May return early, and does so at once under the model checkers.
-        pub(super) fn sleep_for(&self, word: &AtomicU32, value: u32, time: Duration) {
-            let guard = self.lock.lock();
-            if holds(word, value) {
-                drop(self.changed.wait_for(guard, time));
-            }
-        }
-
-        pub(super) fn wake(&self, _word: &AtomicU32) {
-            // WAKE: with the lock held no sleeper is between its look at the word and its wait, so
-            // the notification reaches everyone who saw the old value.
-            let guard = (!mutant::active("wait-word/wake-unlocked")).then(|| self.lock.lock());
-            self.changed.notify_one();
-            drop(guard);
-        }
-    }
 }

@@ -3,7 +3,7 @@
 use super::{End, Misuse};
 use crate::child::{self, Order};
 use crate::cli::ChildArgs;
-use crate::interrupt;
+use crate::platform::interrupt;
 use crate::runner::external;
 use crate::say::say_json;
 use crate::schema::Outcome;

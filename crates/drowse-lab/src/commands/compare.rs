@@ -5,10 +5,11 @@ use super::trace::{WIDTH, traced};
 use super::{End, Misuse, conclude};
 use crate::cli::CompareArgs;
 use crate::plan::{Plan, Selection};
+use crate::platform::interrupt;
 use crate::runner::{self, Done, Progress, external};
 use crate::say::{say, say_json, tell};
 use crate::schema::{Outcome, Timeline};
-use crate::{host, interrupt, report};
+use crate::{host, report};
 use drowse::SleepProtocol;
 
 /// What the pictures of a comparison show.

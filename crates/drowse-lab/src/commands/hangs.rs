@@ -4,7 +4,7 @@ use super::{End, Misuse};
 use crate::cli::{HangsArgs, HangsChildArgs};
 use crate::contender::{Pool, Rayon};
 use crate::hangs::{self, ALL, Program, Table, Who};
-use crate::interrupt;
+use crate::platform::interrupt;
 use crate::say::{self, say, say_json, tell};
 use std::io::{self, IsTerminal};
 

@@ -11,9 +11,10 @@ mod run;
 mod trace;
 
 use crate::cli::{Cli, Command, CompareArgs};
+use crate::platform::interrupt;
+use crate::runner;
 use crate::say::{self, say, tell};
 use crate::schema::Results;
-use crate::{interrupt, runner};
 use std::process::ExitCode;
 
 /// How it ended. `--help` tells users.

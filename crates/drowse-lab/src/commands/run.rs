@@ -3,11 +3,12 @@
 use super::{End, Misuse};
 use crate::cli::RunArgs;
 use crate::plan::{Place, Plan};
+use crate::platform::interrupt;
 use crate::runner::{self, Progress};
 use crate::say::{say, say_json, tell};
 use crate::schema::{Cell, Outcome, Results};
 use crate::stats::{Summary, figure, range_beside};
-use crate::{contender, host, interrupt};
+use crate::{contender, host};
 
 pub(super) fn run(args: &RunArgs) -> Result<End, Misuse> {
     let place = Place {

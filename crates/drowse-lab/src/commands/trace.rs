@@ -4,11 +4,12 @@ use super::files::{prepare, to_text, write};
 use super::{End, Misuse};
 use crate::cli::TraceArgs;
 use crate::plan::{Place, Plan};
+use crate::platform::interrupt;
 use crate::runner::{self, Captured, Progress, capture};
 use crate::say::{say, tell};
 use crate::schema::{Results, Timeline};
 use crate::timeline::{cut, timeline, window};
-use crate::{interrupt, report, workload};
+use crate::{report, workload};
 use drowse::{SleepProtocol, TraceEvent};
 use std::time::{Duration, Instant};
 

@@ -1,12 +1,12 @@
 //! A program in a process of its own, and what came of it.
 
 use super::{Ended, Program, Who};
-use crate::interrupt::Ward;
+use crate::platform;
+use crate::platform::interrupt::Ward;
 use crate::runner::collect;
 use crate::stats::figure;
 use serde::{Deserialize, Serialize};
 use std::env;
-use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -103,9 +103,7 @@ pub fn here(program: &Program, who: Who) -> Option<Said> {
         Who::Cured(_) => program.cure(who)?.run,
     };
     // What is about to crash need not leave its memory behind.
-    let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: it reads the struct.
-    unsafe { libc::setrlimit(libc::RLIMIT_CORE, &none) };
+    platform::leave_no_core();
     let begin = Instant::now();
     let ended = run();
     Some(Said { ms: begin.elapsed().as_secs_f64() * 1e3, ended })
@@ -156,12 +154,7 @@ fn verdict(mut command: Command, patience: Duration) -> Result<Verdict, String> 
 
 fn died(status: ExitStatus, complaints: &str) -> Result<Verdict, String> {
     let lines = || complaints.lines().map(str::trim).filter(|line| !line.is_empty());
-    if let Some(signal) = status.signal() {
-        let name = match signal {
-            libc::SIGABRT => "SIGABRT".to_owned(),
-            libc::SIGSEGV => "SIGSEGV".to_owned(),
-            number => format!("signal {number}"),
-        };
+    if let Some(name) = platform::what_killed(status) {
         let last = lines().rev().find(|line| !line.starts_with("note:"));
         return Ok(Verdict::Aborted { note: last.map_or(name.clone(), |line| format!("{name}: {line}")) });
     }
@@ -174,7 +167,7 @@ fn died(status: ExitStatus, complaints: &str) -> Result<Verdict, String> {
     Err(format!("it ended with {status}: {}", lines().next_back().unwrap_or("not a word")))
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 

@@ -7,5 +7,5 @@ mod work;
 
 pub use budget::Budget;
 pub use memory::Memory;
-pub use usage::{Usage, UsageMeter, thread_cpu};
+pub use usage::{Usage, UsageMeter};
 pub use work::Work;

@@ -8,7 +8,7 @@
 //! mislead.
 
 use crate::contender::{Pool, RayonOnDrowse};
-use crate::interrupt::Ward;
+use crate::platform::interrupt::Ward;
 use crate::say::tell;
 use std::env;
 use std::ffi::OsString;

@@ -16,9 +16,10 @@ pub(crate) use process::collect;
 pub use progress::Progress;
 
 use crate::plan::{LEAST_TIME, Place, Plan};
+use crate::platform::interrupt;
 use crate::schema::{Cell, Contender, FORMAT, Results, Workload};
 use crate::stats::Random;
-use crate::{contender, host, interrupt, workload};
+use crate::{contender, host, workload};
 use noise::load;
 use process::Answer;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};

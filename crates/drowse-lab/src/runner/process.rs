@@ -3,8 +3,8 @@
 use super::external;
 use super::noise::Ticks;
 use crate::child;
-use crate::interrupt::{self, Ward};
 use crate::plan::Place;
+use crate::platform::interrupt::{self, Ward};
 use crate::schema::{Figures, Outcome};
 use std::env;
 use std::io::Read;

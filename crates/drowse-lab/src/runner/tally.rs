@@ -105,7 +105,7 @@ mod tests {
     fn figures(values: &[f64], noisy: bool) -> Answer {
         let samples =
             BTreeMap::from([("call".to_owned(), values.to_vec()), ("a start".to_owned(), vec![0.5; 7])]);
-        Answer::Figures(Figures::of_process(samples, 100.0, [1.0, 2.0]), noisy)
+        Answer::Figures(Figures::of_process(samples, 100.0, Some([1.0, 2.0])), noisy)
     }
 
     fn tally(answers: impl IntoIterator<Item = Answer>) -> Tally {
@@ -133,7 +133,7 @@ mod tests {
     fn a_process_without_samples_of_a_measure_is_counted_all_the_same() {
         let only = |name: &str| {
             let samples = BTreeMap::from([(name.to_owned(), vec![1.0; 3])]);
-            Answer::Figures(Figures::of_process(samples, 1.0, [0.0; 2]), false)
+            Answer::Figures(Figures::of_process(samples, 1.0, Some([0.0; 2])), false)
         };
         let Outcome::Figures(figures) = tally([only("a"), only("b"), only("a")]).outcome() else {
             panic!("figures")

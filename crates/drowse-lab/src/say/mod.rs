@@ -7,6 +7,7 @@ mod fit;
 
 pub use fit::{COLUMNS, fitted};
 
+use crate::platform;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
@@ -67,10 +68,7 @@ pub(crate) fn wipe() {
 
 /// How wide the terminal is, if it is narrower than what we write for.
 fn columns() -> usize {
-    let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
-    // SAFETY: it may write to the struct, and does.
-    let result = unsafe { libc::ioctl(libc::STDERR_FILENO, libc::TIOCGWINSZ, &mut size) };
-    Some(usize::from(size.ws_col)).filter(|&width| result == 0 && width > 0).unwrap_or(COLUMNS).min(COLUMNS)
+    platform::terminal_columns().unwrap_or(COLUMNS).min(COLUMNS)
 }
 
 /// Why something that was to be said to standard output could not be.

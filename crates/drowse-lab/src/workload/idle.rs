@@ -3,7 +3,8 @@
 use super::parts::{size, warm_up};
 use super::{MeasureSpec, Samples, Workload};
 use crate::contender::{Pool, Reason};
-use crate::measure::{Budget, UsageMeter, thread_cpu};
+use crate::measure::{Budget, UsageMeter};
+use crate::platform::thread_cpu;
 use std::thread;
 use std::time::Duration;
 
@@ -40,10 +41,16 @@ impl Workload for Idle {
             // What we spent ourselves, to sleep and to ask for the figures of all threads, is not
             // the pool's.
             let cpu = usage.cpu.saturating_sub(thread_cpu() - before).as_secs_f64() * 1e3;
-            let switches = (usage.switches.iter().sum::<i64>() - 1).max(0) as f64;
-            (cpu / usage.wall.as_secs_f64(), switches / usage.wall.as_secs_f64())
+            let all = |both: [i64; 2]| (both.iter().sum::<i64>() - 1).max(0) as f64;
+            let switches = usage.switches.map(|both| all(both) / usage.wall.as_secs_f64());
+            (cpu / usage.wall.as_secs_f64(), switches)
         };
-        let (cpu, switches) = budget.rounds(round).into_iter().unzip();
-        Ok(Samples::from([("cpu".to_owned(), cpu), ("switches".to_owned(), switches)]))
+        let (cpu, switches): (_, Vec<_>) = budget.rounds(round).into_iter().unzip();
+        let mut samples = Samples::from([("cpu".to_owned(), cpu)]);
+        // Where nobody counts them, that figure is left out.
+        if let Some(switches) = switches.into_iter().collect::<Option<_>>() {
+            samples.insert("switches".to_owned(), switches);
+        }
+        Ok(samples)
     }
 }

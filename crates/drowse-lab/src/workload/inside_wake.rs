@@ -3,8 +3,8 @@
 use super::parts::{let_sleep, warm_up};
 use super::{MeasureSpec, Samples, Variant, Workload};
 use crate::contender::{Fork, Pool, Reason};
-use crate::host::current_cpu;
 use crate::measure::{Budget, Work};
+use crate::platform::current_cpu;
 use std::sync::OnceLock;
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};

@@ -22,7 +22,19 @@ pub use world::{hint, thread};
 
 /// Atomics and their orderings.
 pub mod atomic {
-    pub use super::world::sync::atomic::{
-        AtomicBool, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
-    };
+    #[cfg(not(any(drowse_loom, drowse_shuttle)))]
+    pub use super::real::{AtomicI64, AtomicU64};
+    pub use super::world::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering, fence};
+    #[cfg(any(drowse_loom, drowse_shuttle))]
+    pub use super::world::sync::atomic::{AtomicI64, AtomicU64};
+}
+
+/// Those of 64 bits, in models too: for what is no part of what is modelled. Where the processor
+/// has none, locks make up for them.
+#[allow(unused_imports, unreachable_pub, reason = "models use the one, and programs both")]
+pub(crate) mod real {
+    #[cfg(not(target_has_atomic = "64"))]
+    pub use portable_atomic::{AtomicI64, AtomicU64};
+    #[cfg(target_has_atomic = "64")]
+    pub use std::sync::atomic::{AtomicI64, AtomicU64};
 }

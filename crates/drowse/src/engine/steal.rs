@@ -6,7 +6,7 @@ use super::worker::WorkerThread;
 use crate::TraceEvent;
 use crate::deque::{Steal, Stealer};
 use crate::job::JobHeader;
-use drowse_sync::{faulty, hint, omittable};
+use drowse_sync::{HEAVY_FENCES_ARE_DEAR, faulty, hint, omittable};
 use std::cell::Cell;
 use std::ptr::NonNull;
 
@@ -15,7 +15,7 @@ const ANY: i64 = i64::MIN;
 
 /// Whether it is worth asking the owner of private jobs for them: force costs tens of microseconds
 /// where a heavy fence is a system call. (A model tries both.)
-const FORCE_IS_DEAR: bool = cfg!(all(target_os = "linux", not(drowse_loom), not(drowse_shuttle)));
+const FORCE_IS_DEAR: bool = HEAVY_FENCES_ARE_DEAR;
 
 /// How many rounds in a row a thief with nothing else to do asks before it uses force. All the
 /// asking takes about as long as force does, and an owner that pushes at all has answered by then.

@@ -1,8 +1,8 @@
 //! For systems that have no asymmetric fences, and for shuttle: both sides execute full ones.
 
-use super::full;
+use crate::fence::full;
 
-/// Leave to use [light fences](super::light_fence), which is always given here.
+/// Leave to use [light fences](crate::light_fence), which is always given here.
 #[derive(Debug)]
 pub struct LightFences(());
 
@@ -38,11 +38,11 @@ impl LightFences {
 }
 
 #[inline(always)]
-pub(super) fn light() {
+pub(crate) fn light_fence() {
     full();
 }
 
-pub(super) fn heavy() {
+pub(crate) fn heavy_fence() {
     full();
 }
 

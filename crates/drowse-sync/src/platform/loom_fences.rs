@@ -8,8 +8,8 @@
 //! released, so the light fence comes before the heavy one, whose thread then sees what the other
 //! wrote, or after it, and then it is the other way round.
 
-use super::full;
 use crate::atomic::{AtomicU32, Ordering};
+use crate::fence::full;
 use crate::{mutant, omittable};
 // Not loom's: for what is no part of what is modelled.
 use std::sync::atomic::{AtomicU8, AtomicUsize};
@@ -71,7 +71,7 @@ fn system() -> u32 {
     }
 }
 
-/// Leave to use [light fences](super::light_fence).
+/// Leave to use [light fences](crate::light_fence).
 #[derive(Debug)]
 pub struct LightFences(());
 
@@ -128,14 +128,14 @@ fn fence_at(place: usize) {
     PLACES.places[place].fetch_add(1, Ordering::AcqRel);
 }
 
-pub(super) fn light() {
+pub(crate) fn light_fence() {
     MINE.with(|mine| fence_at(*mine));
     if mutant::active("fence/light-is-full") {
         full();
     }
 }
 
-pub(super) fn heavy() {
+pub(crate) fn heavy_fence() {
     let users = || {
         // ORDERING: as the real one.
         let users = PLACES.users.load(Ordering::Acquire);

@@ -19,15 +19,18 @@
 //! each thread needs a handler of ours in a process that is not.
 
 use super::budget::Budget;
-use super::full;
-use crate::{Stopwatch, fork, hint, say};
+use super::futex;
+use super::process::watch_forks;
+use crate::fence::full;
+use crate::real::AtomicU64;
+use crate::{Stopwatch, hint, say};
 use std::cell::Cell;
 use std::io;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence};
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering, compiler_fence};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -98,8 +101,8 @@ fn state() -> u32 {
     STATE.load(Ordering::Acquire)
 }
 
-/// Leave to use [light fences](super::light_fence), for the thread that got it: instead of a full
-/// fence, where the other side of a handshake has a [heavy fence](super::heavy_fence).
+/// Leave to use [light fences](crate::light_fence), for the thread that got it: instead of a full
+/// fence, where the other side of a handshake has a [heavy fence](crate::heavy_fence).
 #[derive(Debug)]
 pub struct LightFences {
     at_any_cost: bool,
@@ -154,7 +157,7 @@ impl LightFences {
         }
         // ORDERING: relaxed; ordered by the fence, as is the look at the state above. Whoever
         // executes its full fence after ours sees both; whoever did before is seen by us.
-        fork::watch();
+        watch_forks();
         let counted = MINE.try_with(|mine| {
             mine.0.set(mine.0.get() + 1);
             USERS.fetch_add(1, Ordering::Relaxed);
@@ -215,13 +218,13 @@ impl Drop for LightFences {
 }
 
 #[inline(always)]
-pub(super) fn light() {
+pub(crate) fn light_fence() {
     // ORDERING: for the compiler only; the processor's part is done by the heavy fence.
     compiler_fence(Ordering::SeqCst);
 }
 
 #[cold]
-pub(super) fn heavy() {
+pub(crate) fn heavy_fence() {
     full();
     // ORDERING: acquire pairs with the release of those who gave theirs back; after the full fence,
     // see the module.
@@ -272,17 +275,8 @@ fn wait_it_out() {
         let never_changes = AtomicU32::new(0);
         // Less than a second, so it fits whatever the fields' types are.
         let timeout = libc::timespec { tv_sec: 0, tv_nsec: left.subsec_nanos() as _ };
-        // SAFETY: the word and the time-out live as long as the call, which reads them. If it ends
-        // early, or is refused, the loop looks at the clock.
-        unsafe {
-            libc::syscall(
-                libc::SYS_futex,
-                ptr::from_ref(&never_changes),
-                libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
-                0,
-                ptr::from_ref(&timeout),
-            );
-        }
+        // If it ends early, or is refused, the loop looks at the clock.
+        futex::wait(&never_changes, 0, Some(&timeout));
         hint::spin_loop();
     }
 }
@@ -291,7 +285,7 @@ fn wait_it_out() {
 #[cold]
 pub fn want_light_fences() {
     BUDGET.recover(CLOCK.elapsed());
-    fork::watch();
+    watch_forks();
     // ORDERING: acquire, as in `state`; the exchange lets one thread tell the system.
     let mine = STATE.compare_exchange(UNTRIED, TELLING, Ordering::Acquire, Ordering::Relaxed).is_ok();
     if mine {

@@ -1,7 +1,4 @@
 //! Memory that is given back to the system, while its addresses stay in use.
-//!
-//! On Linux alone. Elsewhere nothing is given back. Under the model checkers the contents are lost,
-//! as they are on Linux.
 
 use crate::atomic::AtomicPtr;
 
@@ -14,7 +11,6 @@ use crate::atomic::AtomicPtr;
 /// hands out such memory.)
 ///
 /// The next store to a page takes as long as the first one did.
-#[cfg(all(target_os = "linux", not(any(drowse_loom, drowse_shuttle))))]
 pub fn give_back_pages<T>(pointers: &[AtomicPtr<T>]) {
     // SAFETY: takes a plain number, and touches no memory of ours.
     let Ok(page) = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }) else { return };
@@ -33,21 +29,7 @@ pub fn give_back_pages<T>(pointers: &[AtomicPtr<T>]) {
     }
 }
 
-/// Gives back what memory these pointers take up: from now on, until somebody stores to it, a
-/// pointer is null, or what it was. Not here.
-#[cfg(not(any(target_os = "linux", drowse_loom, drowse_shuttle)))]
-pub fn give_back_pages<T>(_pointers: &[AtomicPtr<T>]) {}
-
-/// Gives back what memory these pointers take up: null from now on, as far as others have noticed.
-#[cfg(any(drowse_loom, drowse_shuttle))]
-pub fn give_back_pages<T>(pointers: &[AtomicPtr<T>]) {
-    for pointer in pointers {
-        // ORDERING: relaxed; the system promises no more.
-        pointer.store(std::ptr::null_mut(), crate::atomic::Ordering::Relaxed);
-    }
-}
-
-#[cfg(all(test, target_os = "linux", not(any(drowse_loom, drowse_shuttle))))]
+#[cfg(test)]
 mod tests {
     use super::give_back_pages;
     use crate::atomic::{AtomicPtr, Ordering};

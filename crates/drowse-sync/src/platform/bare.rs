@@ -1,0 +1,28 @@
+//! Systems of which std knows little: WebAssembly, say.
+//!
+//! Where there are no threads, whoever uses a pool becomes its only worker, and nobody sleeps.
+
+pub(crate) use super::plain::{
+    Bed, heavy_fence, light_fence, process_number, read_task, stack_bounds, system_call_name, watch_forks,
+    write_to_stderr,
+};
+pub use super::plain::{
+    CpuMask, HEAVY_FENCES_ARE_DEAR, LightFences, Prepared, ThreadId, current_cpu, give_back_pages,
+    has_several_cores, heavy_fences_executed, process_cpu_time, want_light_fences,
+};
+use std::time::{Duration, Instant};
+
+/// A point in time, if there is a clock. Without one, time stands still.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moment(Option<Instant>);
+
+impl Moment {
+    pub(crate) fn now() -> Self {
+        // Of an unknown system std knows no clock, and panics.
+        Self((!cfg!(target_os = "unknown")).then(Instant::now))
+    }
+
+    pub(crate) fn elapsed(self) -> Duration {
+        self.0.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+}

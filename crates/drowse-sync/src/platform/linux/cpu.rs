@@ -1,0 +1,203 @@
+//! Where threads run, and where they may.
+
+use std::mem::MaybeUninit;
+use std::sync::OnceLock;
+
+/// A thread, as the system knows it. Of use in the process that asked for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ThreadId(libc::pid_t);
+
+impl ThreadId {
+    /// The calling thread.
+    pub fn current() -> Self {
+        // SAFETY: takes nothing, and never fails.
+        Self(unsafe { libc::syscall(libc::SYS_gettid) } as libc::pid_t)
+    }
+
+    /// As a number that is not zero.
+    pub fn to_bits(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// From that number; `None` for zero.
+    pub fn from_bits(bits: u32) -> Option<Self> {
+        (bits != 0).then_some(Self(bits as libc::pid_t))
+    }
+}
+
+/// The processor that the calling thread runs on, at this moment.
+pub fn current_cpu() -> Option<usize> {
+    // SAFETY: takes nothing.
+    usize::try_from(unsafe { libc::sched_getcpu() }).ok()
+}
+
+/// A set of processors.
+#[derive(Clone, Copy)]
+pub struct CpuMask(libc::cpu_set_t);
+
+impl CpuMask {
+    /// Where that thread may run. `None` if the system does not say, or has more processors
+    /// than fit.
+    pub fn of(thread: ThreadId) -> Option<Self> {
+        let mut set = MaybeUninit::<libc::cpu_set_t>::zeroed();
+        // SAFETY: room for the answer, of the size given; all bits zero is an empty set.
+        let answered =
+            unsafe { libc::sched_getaffinity(thread.0, size_of::<libc::cpu_set_t>(), set.as_mut_ptr()) };
+        // SAFETY: zeroed, and filled by the system.
+        (answered == 0).then(|| Self(unsafe { set.assume_init() }))
+    }
+
+    /// Lets the thread run on these processors alone. False if the system refuses.
+    #[must_use]
+    pub fn apply_to(&self, thread: ThreadId) -> bool {
+        // SAFETY: the system reads the set, of the size given.
+        unsafe { libc::sched_setaffinity(thread.0, size_of::<libc::cpu_set_t>(), &raw const self.0) == 0 }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        // SAFETY: a plain function of the set.
+        usize::try_from(unsafe { libc::CPU_COUNT(&self.0) }).unwrap_or(0)
+    }
+
+    /// Whether this one is in the set.
+    pub fn contains(&self, cpu: usize) -> bool {
+        // SAFETY: the index is below the number of bits.
+        cpu < Self::CAPACITY && unsafe { libc::CPU_ISSET(cpu, &self.0) }
+    }
+
+    /// Those of both sets.
+    #[must_use]
+    pub fn or(mut self, other: Self) -> Self {
+        for cpu in (0..Self::CAPACITY).filter(|cpu| other.contains(*cpu)) {
+            // SAFETY: the index is below the number of bits.
+            unsafe { libc::CPU_SET(cpu, &mut self.0) };
+        }
+        self
+    }
+
+    /// The set without this one.
+    #[must_use]
+    pub fn without(mut self, cpu: usize) -> Self {
+        if cpu < Self::CAPACITY {
+            // SAFETY: the index is below the number of bits.
+            unsafe { libc::CPU_CLR(cpu, &mut self.0) };
+        }
+        self
+    }
+
+    /// What to apply to a thread that may run on this set, and is to go on doing so.
+    ///
+    /// If these are all processors that the machine can have: more than it can have, so that
+    /// the thread is as one that nobody has restricted. Otherwise, and if that is not known,
+    /// just these. Never wider than what it was.
+    #[must_use]
+    pub fn to_keep(self) -> Self {
+        static POSSIBLE: OnceLock<Option<usize>> = OnceLock::new();
+        let possible = POSSIBLE.get_or_init(|| {
+            let list = std::fs::read_to_string("/sys/devices/system/cpu/possible").ok()?;
+            count_of_list(list.trim())
+        });
+        if possible.is_none_or(|possible| self.count() < possible) {
+            return self;
+        }
+        let mut all = self;
+        for cpu in 0..Self::CAPACITY {
+            // SAFETY: the index is below the number of bits.
+            unsafe { libc::CPU_SET(cpu, &mut all.0) };
+        }
+        all
+    }
+
+    /// Whether the system lets the calling thread change its mask, as far as can be seen
+    /// without doing so.
+    pub fn can_be_changed() -> bool {
+        // SAFETY: no processors at all, which the system reads and refuses, for that reason
+        // alone.
+        let refused = unsafe { libc::sched_setaffinity(0, 0, std::ptr::null()) };
+        refused != 0 && std::io::Error::last_os_error().raw_os_error() == Some(libc::EINVAL)
+    }
+
+    const CAPACITY: usize = 8 * size_of::<libc::cpu_set_t>();
+}
+
+impl PartialEq for CpuMask {
+    fn eq(&self, other: &Self) -> bool {
+        // SAFETY: a plain function of the sets.
+        unsafe { libc::CPU_EQUAL(&self.0, &other.0) }
+    }
+}
+
+/// How many numbers there are in a list like `0-3,8`.
+fn count_of_list(list: &str) -> Option<usize> {
+    list.split(',').try_fold(0, |count, part| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
+        Some(count + last.checked_sub(first)? + 1)
+    })
+}
+
+impl std::fmt::Debug for CpuMask {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries((0..Self::CAPACITY).filter(|cpu| self.contains(*cpu))).finish()
+    }
+}
+
+/// Whether the calling thread may run on more than one processor. One system call.
+pub fn has_several_cores() -> bool {
+    let mut set = MaybeUninit::<libc::cpu_set_t>::zeroed();
+    // SAFETY: room for the answer, of the size given, which is read only if it came. (All bits zero
+    // is an empty set.)
+    let answered = unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), set.as_mut_ptr()) == 0 };
+    // A machine with more processors than fit has several.
+    // SAFETY: zeroed, and perhaps filled by the system.
+    !answered || unsafe { libc::CPU_COUNT(set.assume_init_ref()) } > 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CpuMask, ThreadId, count_of_list, current_cpu};
+
+    #[test]
+    fn a_list_of_processors_is_counted() {
+        assert_eq!(["0", "0-3", "0-1,4,8-11"].map(count_of_list), [Some(1), Some(4), Some(7)]);
+        assert_eq!(["", "x", "3-1", "1-"].map(count_of_list), [None; 4]);
+    }
+
+    #[test]
+    fn to_ask_whether_a_mask_can_be_changed_changes_nothing() {
+        let before = CpuMask::of(ThreadId::current()).unwrap();
+        assert!(CpuMask::can_be_changed());
+        assert_eq!(CpuMask::of(ThreadId::current()), Some(before));
+    }
+
+    #[test]
+    fn a_thread_runs_where_it_may() {
+        let this = ThreadId::current();
+        let mask = CpuMask::of(this).unwrap();
+        // On its way between the two questions it may move, but not off the mask.
+        assert!(mask.contains(current_cpu().unwrap()));
+        assert_eq!(ThreadId::from_bits(this.to_bits()), Some(this));
+    }
+
+    #[test]
+    fn what_is_kept_is_what_was() {
+        std::thread::spawn(|| {
+            let this = ThreadId::current();
+            let mask = CpuMask::of(this).unwrap();
+            assert!(mask.to_keep().apply_to(this));
+            assert_eq!(format!("{:?}", CpuMask::of(this)), format!("{:?}", Some(mask)));
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn a_mask_without_one_has_one_less() {
+        let mask = CpuMask::of(ThreadId::current()).unwrap();
+        let cpu = (0..).find(|cpu| mask.contains(*cpu)).unwrap();
+        assert!(!mask.without(cpu).contains(cpu));
+        assert_eq!(mask.without(cpu).count(), mask.count() - 1);
+        assert_eq!(mask.without(usize::MAX).count(), mask.count());
+    }
+}

@@ -1,0 +1,59 @@
+//! The kernel keeps those who sleep on a word.
+
+use crate::atomic::AtomicU32;
+use crate::wait_word::holds;
+use std::ptr;
+use std::time::Duration;
+
+/// The system call. Where time never had 32 bits there is no other one than that with 64.
+#[cfg(not(target_arch = "riscv32"))]
+pub(super) const SYS_FUTEX: libc::c_long = libc::SYS_futex;
+#[cfg(target_arch = "riscv32")]
+pub(super) const SYS_FUTEX: libc::c_long = 422; // futex_time64
+
+/// Blocks if the word holds `value`, until somebody wakes the thread, or it is time.
+pub(super) fn wait(word: &AtomicU32, value: u32, timeout: Option<&libc::timespec>) {
+    // SAFETY: `word` is a live, aligned four-byte location for the length of the call, and
+    // FUTEX_WAIT only reads it, and the timeout, where null means none. Errors (the value
+    // differs, a signal came, time is up) need no handling: the caller looks again.
+    unsafe {
+        libc::syscall(
+            SYS_FUTEX,
+            ptr::from_ref(word),
+            libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
+            value,
+            timeout.map_or(ptr::null(), ptr::from_ref),
+        );
+    }
+}
+
+/// The kernel keeps the sleepers.
+#[derive(Debug)]
+pub(crate) struct Bed;
+
+impl Bed {
+    pub(crate) const fn new() -> Self {
+        Bed
+    }
+
+    pub(crate) fn sleep_while(&self, word: &AtomicU32, value: u32) {
+        while holds(word, value) {
+            wait(word, value, None);
+        }
+    }
+
+    /// May return early.
+    pub(crate) fn sleep_for(&self, word: &AtomicU32, value: u32, time: Duration) {
+        let seconds = time.as_secs().try_into().unwrap_or(libc::time_t::MAX);
+        // Below a billion, so it fits whatever the field's type is.
+        let timeout = libc::timespec { tv_sec: seconds, tv_nsec: time.subsec_nanos() as _ };
+        wait(word, value, Some(&timeout));
+    }
+
+    pub(crate) fn wake(&self, word: &AtomicU32) {
+        // SAFETY: FUTEX_WAKE takes the address as a key and never reads or writes through it.
+        unsafe {
+            libc::syscall(SYS_FUTEX, ptr::from_ref(word), libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, 1);
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Linux, and Android.
+
+mod budget;
+mod cpu;
+mod futex;
+mod membarrier;
+mod memory;
+mod process;
+mod stack;
+mod task;
+
+pub use cpu::{CpuMask, ThreadId, current_cpu, has_several_cores};
+pub(crate) use futex::Bed;
+pub use membarrier::{LightFences, Prepared, heavy_fences_executed, want_light_fences};
+pub(crate) use membarrier::{heavy_fence, light_fence};
+pub use memory::give_back_pages;
+pub use process::process_cpu_time;
+pub(crate) use process::{process_number, watch_forks};
+pub(crate) use stack::stack_bounds;
+pub(crate) use task::{read_task, system_call_name};
+
+pub(crate) use super::plain::Moment;
+
+/// Whether a heavy fence takes so long that a thief does better to ask: it is a system call, which
+/// interrupts other processors.
+pub const HEAVY_FENCES_ARE_DEAR: bool = true;
+
+/// Writes to the standard error, without a lock. What is not written is lost.
+pub(crate) fn write_to_stderr(line: &[u8]) {
+    // SAFETY: reads so many bytes.
+    unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
+}

@@ -1,0 +1,30 @@
+//! What the system tells of a thread.
+
+use super::ThreadId;
+use super::futex::SYS_FUTEX;
+
+/// What a file of `/proc` says of the thread.
+pub(crate) fn read_task(thread: ThreadId, file: &str) -> Option<String> {
+    std::fs::read_to_string(format!("/proc/self/task/{}/{file}", thread.to_bits())).ok()
+}
+
+/// Those that threads wait in most.
+pub(crate) fn system_call_name(number: u32) -> Option<&'static str> {
+    const NAMES: [(libc::c_long, &str); 14] = [
+        (SYS_FUTEX, "futex"),
+        (libc::SYS_read, "read"),
+        (libc::SYS_write, "write"),
+        (libc::SYS_readv, "readv"),
+        (libc::SYS_recvfrom, "recvfrom"),
+        (libc::SYS_recvmsg, "recvmsg"),
+        (libc::SYS_accept4, "accept4"),
+        (libc::SYS_connect, "connect"),
+        (libc::SYS_ppoll, "ppoll"),
+        (libc::SYS_epoll_pwait, "epoll_pwait"),
+        (libc::SYS_nanosleep, "nanosleep"),
+        (libc::SYS_clock_nanosleep, "clock_nanosleep"),
+        (libc::SYS_wait4, "wait4"),
+        (libc::SYS_fsync, "fsync"),
+    ];
+    NAMES.iter().find(|(known, _)| u32::try_from(*known) == Ok(number)).map(|(_, name)| *name)
+}

@@ -1,0 +1,20 @@
+//! Windows, from 10 on, as std wants it.
+
+mod bed;
+mod fences;
+mod process;
+
+pub(crate) use bed::Bed;
+pub use fences::{LightFences, Prepared, heavy_fences_executed, want_light_fences};
+pub(crate) use fences::{heavy_fence, light_fence};
+pub use process::process_cpu_time;
+pub(crate) use process::stack_bounds;
+
+pub use super::plain::{CpuMask, ThreadId, current_cpu, give_back_pages, has_several_cores};
+pub(crate) use super::plain::{
+    Moment, process_number, read_task, system_call_name, watch_forks, write_to_stderr,
+};
+
+/// Whether a heavy fence takes so long that a thief does better to ask: it interrupts other
+/// processors.
+pub const HEAVY_FENCES_ARE_DEAR: bool = true;
