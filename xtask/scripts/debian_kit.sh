@@ -1,30 +1,32 @@
 #!/bin/sh
-# Unpacks Debian's rustc-web, with the sources of its std, into the directory $1, for
-# ThreadSanitizer, which must see into std or it cries wolf. Nothing is installed.
+# Unpacks one of Debian's Rust compilers into a directory, with the sources of its std: debian_kit.sh DIRECTORY SERIES
+# SERIES is like 1.85, or `newest`. Nothing is installed. A kit that is complete is left as it is.
 set -eu
 kit=$1
+series=$2
 triple=x86_64-unknown-linux-gnu
+[ ! -f "$kit/complete" ] || exit 0
+[ "$(uname -sm)" = 'Linux x86_64' ] || { echo "Debian's compilers are tried on $triple only"; exit 77; }
+command -v apt-cache >/dev/null || { echo "there is no apt here: Debian's compilers are not to be had"; exit 77; }
 
 # The lists may be there already, and only root may refresh them: so this may fail.
 apt-get update -qq || true
-if ! apt-cache show rustc-web rust-web-src >/dev/null; then
-    echo "apt knows no rustc-web and rust-web-src: they are in Debian's rust-web sources"
+case $series in
+newest) version=$(apt-cache policy rustc-web | sed -n 's/^ *Candidate: *//p') ;;
+*) version=$(apt-cache madison rustc-web | sed -n "s/^[^|]*| *\($series\.[^ ]*\) *|.*/\1/p" | head -n 1) ;;
+esac
+if [ -z "$version" ] || [ "$version" = '(none)' ]; then
+    echo "apt knows no rustc-web $series: it is in Debian's rust-web sources"
     exit 77
 fi
-# Debian does not ship the runtime. Its name holds the channel of the toolchain.
-for runtime in "$(rustc --print sysroot)/lib/rustlib/$triple/lib"/librustc-*_rt.tsan.a; do
-    test -f "$runtime" || { echo "this toolchain has no ThreadSanitizer runtime: is it rustup's?"; exit 1; }
-done
+series=$(echo "$version" | cut -d. -f1,2)
 
 # A kit that was not finished is started again.
 rm -rf "$kit"
 mkdir -p "$kit/debs" "$kit/root" "$kit/bin"
 cd "$kit/debs"
-
-version=$(apt-cache policy rustc-web | sed -n 's/^ *Candidate: *//p')
-series=$(echo "$version" | cut -d. -f1,2)
 llvm=$(apt-cache show "rustc-web=$version" "libstd-rust-web-$series=$version" | grep -o 'libllvm[0-9]*' | head -n 1)
-apt-get download "rustc-web=$version" "rust-web-src=$version" "libstd-rust-web-$series=$version" \
+apt-get download -qq "rustc-web=$version" "rust-web-src=$version" "libstd-rust-web-$series=$version" \
     "libstd-rust-web-dev=$version" "$llvm"
 
 for deb in rustc-web_*.deb libstd-rust-web-*.deb libllvm*.deb; do
@@ -41,9 +43,6 @@ LD_LIBRARY_PATH='$kit/root/usr/lib/x86_64-linux-gnu' exec '$kit/root/usr/bin/$to
 END
     chmod +x "$kit/bin/$tool"
 done
-
-cp "$runtime" "$kit/root/usr/lib/rustlib/$triple/lib/librustc-stable_rt.tsan.a"
 "$kit/bin/rustc" --version
-test -f "$("$kit/bin/rustc" --print sysroot)/lib/rustlib/src/rust/library/Cargo.lock"
 rm -r "$kit/debs"
 touch "$kit/complete"

@@ -3,7 +3,7 @@
 # It does not understand fences: those are loom's to check.
 set -eu
 . xtask/scripts/sanitize.sh
-kit=$CARGO_TARGET_DIR/tsan-kit
+kit=$CARGO_TARGET_DIR/rust-newest
 
 toolchain=+nightly
 if ! [ -f "$(rustc +nightly --print sysroot)/lib/rustlib/src/rust/library/Cargo.lock" ]; then
@@ -13,8 +13,13 @@ if ! [ -f "$(rustc +nightly --print sysroot)/lib/rustlib/src/rust/library/Cargo.
                 "nightly; or, on Debian: cargo xtask tsan --install (unpacks packages under target/)"
             exit 77
         fi
-        sh xtask/scripts/debian_kit.sh "$kit"
+        sh xtask/scripts/debian_kit.sh "$kit" newest
     fi
+    # Debian does not ship the runtime. Its name holds the channel of the toolchain.
+    for runtime in "$(rustc --print sysroot)/lib/rustlib/$triple/lib"/librustc-*_rt.tsan.a; do
+        test -f "$runtime" || { echo "this toolchain has no ThreadSanitizer runtime: is it rustup's?"; exit 1; }
+        cp "$runtime" "$kit/root/usr/lib/rustlib/$triple/lib/librustc-stable_rt.tsan.a"
+    done
     toolchain=
     export RUSTC="$kit/bin/rustc" RUSTDOC="$kit/bin/rustdoc" RUSTC_BOOTSTRAP=1
 fi

@@ -7,6 +7,7 @@ mod context;
 mod models;
 mod mutants;
 mod outcome;
+mod platforms;
 mod process;
 mod soak;
 mod spin;
@@ -48,7 +49,7 @@ const fn step(name: &'static str, run: Run, args: &'static [fn() -> Arg], about:
 
 /// The steps of `test`, in order: those that need no more than a stable toolchain, or say what else
 /// they need.
-const OF_TEST: [Step; 17] = [
+const OF_TEST: [Step; 18] = [
     step("fmt", Code(steps::fmt), &[], "the code is formatted (rustfmt)"),
     step("clippy", Code(steps::clippy), &[], "no lint fires, in the models under each checker either"),
     step("tidy", Script, &[], "the house rules that clippy does not know"),
@@ -56,6 +57,7 @@ const OF_TEST: [Step; 17] = [
     step("tests", Code(steps::tests), &[], "unit and integration tests (nextest, or cargo test)"),
     step("doctests", Code(steps::doctests), &[], "the examples in the documentation"),
     step("examples", Code(steps::examples), &[], "the example programs end well, and one on the shim"),
+    step("msrv", Script, &[], "the oldest compiler builds what users get; unpacks Debian's if need be"),
     step("package", Script, &[], "the crates for users build from what would be published"),
     step("browser", Script, &[], "the lab's pages work in Chromium; needs its driver and python3"),
     step("highlander", Script, &[], "a program with both rayon-core and the shim does not resolve"),
@@ -69,7 +71,13 @@ const OF_TEST: [Step; 17] = [
 ];
 
 /// The steps that need a toolchain of their own.
-const APART: [Step; 2] = [
+const APART: [Step; 3] = [
+    step(
+        "platforms",
+        Code(platforms::run),
+        &[filter, install],
+        "other systems: compiled, and run if they can be",
+    ),
     step("asan", Script, &[], "the tests under AddressSanitizer; needs a nightly; not in `test`"),
     step("tsan", Script, &[install], "the tests under ThreadSanitizer; needs std's sources; not in `test`"),
 ];

@@ -143,6 +143,19 @@ impl Counts {
     }
 }
 
+impl Counts {
+    pub(crate) fn add(&mut self, more: Self) {
+        self.passed += more.passed;
+        self.failed += more.failed;
+        self.ignored += more.ignored;
+    }
+
+    /// The number before the first `passed`, or 0.
+    pub(crate) fn of_words(text: &str) -> usize {
+        number_before(text, " passed")
+    }
+}
+
 impl fmt::Display for Counts {
     /// Like nextest's summary.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -21,8 +21,7 @@
 
 use crate::meter::Meter;
 use drowse_sync::cell::UnsafeCell;
-use drowse_sync::{CachePadded, Counter, CpuMask, ThreadId, current_cpu};
-use std::process;
+use drowse_sync::{CachePadded, Counter, CpuMask, Process, ThreadId, current_cpu};
 
 /// Whether workers that are woken by working workers are kept off the waker's processor.
 ///
@@ -50,7 +49,7 @@ pub(crate) struct Placement {
     habit: Habit,
     /// The process that the workers belong to. A child that was forked has their numbers too, but
     /// not them.
-    process: u32,
+    process: Process,
     seats: Box<[CachePadded<Seat>]>,
     /// More than zero if a mask could not be put back.
     failures: Counter,
@@ -100,7 +99,7 @@ impl Placement {
         Self {
             steering,
             habit: Habit::default(),
-            process: process::id(),
+            process: Process::this(),
             seats: (0..workers).map(|_| CachePadded::new(Seat::new())).collect(),
             failures: Counter::new(),
         }
@@ -195,7 +194,7 @@ impl Placement {
             return None;
         }
         let thread = u32::try_from(seat.thread.get()).ok().and_then(ThreadId::from_bits)?;
-        if process::id() != self.process {
+        if !self.process.is_this() {
             return None;
         }
         // What its mask is now, not what it was: the user may have changed it.

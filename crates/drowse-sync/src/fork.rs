@@ -113,7 +113,9 @@ unsafe impl<T: Send + Sync> Sync for PerProcess<T> {}
 
 #[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]
 mod tests {
-    use super::{PerProcess, Process};
+    use super::PerProcess;
+    #[cfg(target_os = "linux")]
+    use super::Process;
     use std::sync::Barrier;
     use std::sync::atomic::{AtomicUsize, Ordering};
 

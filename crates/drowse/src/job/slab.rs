@@ -352,7 +352,7 @@ mod tests {
     #[test]
     fn three_words_beside_a_header_have_room() {
         assert!(Slabs::have_room_for::<[usize; 4]>());
-        assert!(!Slabs::have_room_for::<[usize; 5]>());
+        assert!(!Slabs::have_room_for::<[u8; SLOT_SIZE + 1]>());
         #[repr(align(64))]
         struct Wide;
         assert!(!Slabs::have_room_for::<Wide>());

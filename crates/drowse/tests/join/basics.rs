@@ -165,7 +165,9 @@ fn pending_second_halves_may_outgrow_the_deque() {
     }
     watchdog(|| {
         for width in [1, 2, 8] {
-            let builder = drowse::ThreadPoolBuilder::new().num_threads(width).stack_size(256 << 20);
+            // Eight of these must fit into the addresses that there are.
+            let stack = if cfg!(target_pointer_width = "32") { 64 << 20 } else { 256 << 20 };
+            let builder = drowse::ThreadPoolBuilder::new().num_threads(width).stack_size(stack);
             let (pool, runs) = (builder.build().unwrap(), AtomicUsize::new(0));
             assert_eq!(pool.install(|| dive(10_000, &runs)), 10_000);
             assert_eq!(runs.into_inner(), 10_000, "each second half once, {width} threads");
@@ -184,7 +186,9 @@ fn second_halves_may_nest_deeply() {
     }
     watchdog(|| {
         for width in [1, 2, 8] {
-            let builder = drowse::ThreadPoolBuilder::new().num_threads(width).stack_size(256 << 20);
+            // Eight of these must fit into the addresses that there are.
+            let stack = if cfg!(target_pointer_width = "32") { 64 << 20 } else { 256 << 20 };
+            let builder = drowse::ThreadPoolBuilder::new().num_threads(width).stack_size(stack);
             assert_eq!(builder.build().unwrap().install(|| climb(5_000)), 5_000, "{width} threads");
         }
     });

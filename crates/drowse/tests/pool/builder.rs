@@ -2,7 +2,6 @@
 
 use crate::common::{self, assert_works, fib, watchdog};
 use drowse::ThreadPoolBuilder;
-use std::error::Error;
 use std::hint;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -134,7 +133,7 @@ fn a_stack_that_cannot_be_had_is_an_error_that_says_what_to_do() {
         for part in ["thread could not be started", "fewer threads", "smaller stacks"] {
             assert!(said.contains(part), "{part} in {said}");
         }
-        let source = error.source().expect("the system's own error is kept");
+        let source = std::error::Error::source(&error).expect("the system's own error is kept");
         assert!(source.is::<std::io::Error>());
         assert!(said.contains(&source.to_string()), "{source} in {said}");
     });

@@ -160,7 +160,8 @@ impl Ward {
         let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
         // It is not reaped yet: until its number is taken away, a signal may still use it.
         // SAFETY: it may write to the struct, and does.
-        while unsafe { libc::waitid(libc::P_PID, id, &mut info, libc::WEXITED | libc::WNOWAIT) } != 0
+        while unsafe { libc::waitid(libc::P_PID, id as libc::id_t, &mut info, libc::WEXITED | libc::WNOWAIT) }
+            != 0
             && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
         {}
         let _ = CHILD.compare_exchange(id as i32, 0, Ordering::SeqCst, Ordering::SeqCst);

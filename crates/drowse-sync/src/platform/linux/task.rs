@@ -8,9 +8,9 @@ pub(crate) fn read_task(thread: ThreadId, file: &str) -> Option<String> {
     std::fs::read_to_string(format!("/proc/self/task/{}/{file}", thread.to_bits())).ok()
 }
 
-/// Those that threads wait in most.
+/// Those that threads wait in most. (Where time has 64 bits only, some have other numbers.)
 pub(crate) fn system_call_name(number: u32) -> Option<&'static str> {
-    const NAMES: [(libc::c_long, &str); 14] = [
+    const NAMES: &[(libc::c_long, &str)] = &[
         (SYS_FUTEX, "futex"),
         (libc::SYS_read, "read"),
         (libc::SYS_write, "write"),
@@ -19,10 +19,14 @@ pub(crate) fn system_call_name(number: u32) -> Option<&'static str> {
         (libc::SYS_recvmsg, "recvmsg"),
         (libc::SYS_accept4, "accept4"),
         (libc::SYS_connect, "connect"),
+        #[cfg(not(target_arch = "riscv32"))]
         (libc::SYS_ppoll, "ppoll"),
         (libc::SYS_epoll_pwait, "epoll_pwait"),
+        #[cfg(not(target_arch = "riscv32"))]
         (libc::SYS_nanosleep, "nanosleep"),
+        #[cfg(not(target_arch = "riscv32"))]
         (libc::SYS_clock_nanosleep, "clock_nanosleep"),
+        #[cfg(not(target_arch = "riscv32"))]
         (libc::SYS_wait4, "wait4"),
         (libc::SYS_fsync, "fsync"),
     ];
