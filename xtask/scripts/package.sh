@@ -29,6 +29,17 @@ cp Cargo.lock "$place"
         echo "$name = { path = \"$(basename "$place/$name"-[0-9]*)\" }"
     done
 } >"$place/Cargo.toml"
-cd "$place"
-CARGO_TARGET_DIR=$place/target "$CARGO" build --offline --workspace
-echo "$packages"
+(cd "$place" && CARGO_TARGET_DIR=$place/target "$CARGO" build --offline --workspace)
+
+# A program in a folder of its own, which knows nothing but what was packed.
+program=$place/program
+mkdir -p "$program/src"
+cp "$place/Cargo.lock" "$program"
+{
+    printf '[package]\nname = "program"\nversion = "0.0.0"\nedition = "2021"\n\n[workspace]\n\n'
+    printf '[dependencies]\ndrowse = "*"\n\n'
+    sed -n '/^\[patch/,$ s/path = "/path = "..\//p' "$place/Cargo.toml" | sed '1i [patch.crates-io]'
+} >"$program/Cargo.toml"
+echo 'fn main() { assert_eq!(drowse::join(|| 6, || 7), (6, 7)); println!("{}", drowse::VERSION); }' >"$program/src/main.rs"
+said=$(cd "$program" && CARGO_TARGET_DIR=$place/target "$CARGO" run --offline --quiet)
+echo "$packages; a program on drowse $said"

@@ -70,14 +70,15 @@ const OF_TEST: [Step; 18] = [
     step("mutants", Code(mutants::run), &[filter], "every listed mutant is caught by its model"),
 ];
 
-/// The steps that need a toolchain of their own.
-const APART: [Step; 3] = [
+/// The steps that need a toolchain of their own, or are done now and then.
+const APART: [Step; 4] = [
     step(
         "platforms",
         Code(platforms::run),
         &[filter, install],
         "other systems: compiled, and run if they can be",
     ),
+    step("dist", Script, &[], "what a person would upload, verified, in target/dist"),
     step("asan", Script, &[], "the tests under AddressSanitizer; needs a nightly; not in `test`"),
     step("tsan", Script, &[install], "the tests under ThreadSanitizer; needs std's sources; not in `test`"),
 ];

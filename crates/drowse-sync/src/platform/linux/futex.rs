@@ -44,9 +44,9 @@ impl Bed {
 
     /// May return early.
     pub(crate) fn sleep_for(&self, word: &AtomicU32, value: u32, time: Duration) {
-        let seconds = time.as_secs().try_into().unwrap_or(libc::time_t::MAX);
-        // Below a billion, so it fits whatever the field's type is.
-        let timeout = libc::timespec { tv_sec: seconds, tv_nsec: time.subsec_nanos() as _ };
+        // Decades are long enough, and fit whatever the fields' types are.
+        let seconds = time.as_secs().min(i32::MAX as u64);
+        let timeout = libc::timespec { tv_sec: seconds as _, tv_nsec: time.subsec_nanos() as _ };
         wait(word, value, Some(&timeout));
     }
 
