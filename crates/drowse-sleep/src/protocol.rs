@@ -275,6 +275,11 @@ pub trait PostedTo {
 
     /// Somebody will be woken for the jobs, and will want to take them.
     fn expect_thieves(&self) {}
+
+    /// Who would do best to take them: woken rather than another, if it sleeps and anybody is woken.
+    fn preferred(&self) -> Option<usize> {
+        None
+    }
 }
 
 impl<F: Fn() -> bool> PostedTo for F {

@@ -57,7 +57,7 @@ impl Sleep {
         }
         let posted = self.posted(jobs, by_worker, queue.was_empty());
         let waker = if by_worker { Waker::GoesOn } else { Waker::MayStop };
-        self.wake(Reason::Job, waker, || {
+        self.wake_preferring(queue.preferred(), Reason::Job, waker, || {
             let wake = self.word.change(Event::Post, |word| self.protocol.post(word, &posted));
             if wake != Wake::Nobody && wake != Wake::Any(0) {
                 queue.expect_thieves();
@@ -123,12 +123,23 @@ impl Sleep {
     }
 
     /// Wakes whom `decide` says.
+    pub(crate) fn wake(&self, reason: Reason, waker: Waker, decide: impl Fn() -> Wake) {
+        self.wake_preferring(None, reason, waker, decide);
+    }
+
+    /// Wakes whom `decide` says; if it leaves the choice, rather this one than others.
     ///
     /// All of them are claimed and uncounted before the first one is unparked: it must not take
     /// itself for the last who searches while others are on their way. Where there is a census, the
     /// decision, the claims and the census are one step: nobody finds the pool dead in between, and
     /// the first one may run and block before the others are unparked.
-    pub(crate) fn wake(&self, reason: Reason, waker: Waker, decide: impl Fn() -> Wake) {
+    fn wake_preferring(
+        &self,
+        preferred: Option<usize>,
+        reason: Reason,
+        waker: Waker,
+        decide: impl Fn() -> Wake,
+    ) {
         if self.is_left_behind() {
             return;
         }
@@ -142,11 +153,11 @@ impl Sleep {
             Some(_) => others.push(claimed),
         };
         match &self.detector {
-            None => self.claim(decide(), grip, |worker, claim| keep((worker, claim))),
+            None => self.claim(decide(), preferred, grip, |worker, claim| keep((worker, claim))),
             Some(detector) => {
                 let early = faulty!("sleep/decides-unlocked", None, Some(decide()));
                 detector.wake(|awake| {
-                    self.claim(early.unwrap_or_else(decide), grip, |worker, claim| {
+                    self.claim(early.unwrap_or_else(decide), preferred, grip, |worker, claim| {
                         omittable!("detector/wake-one-by-one", awake(worker, claim));
                         keep((worker, claim));
                     });
@@ -188,7 +199,7 @@ impl Sleep {
     /// Those who slept are uncounted: so the counts are true from this moment on, not from the
     /// moment at which the system gets round to running them. One that was stopped before uncounts
     /// itself.
-    fn claim(&self, wake: Wake, grip: Grip, mut claimed: impl FnMut(usize, Claim)) {
+    fn claim(&self, wake: Wake, preferred: Option<usize>, grip: Grip, mut claimed: impl FnMut(usize, Claim)) {
         let (candidates, mut wanted) = match wake {
             Wake::Nobody | Wake::Sentry => (0..0, 0),
             Wake::Any(wanted) => (0..self.seats_in_use(), wanted),
@@ -197,6 +208,8 @@ impl Sleep {
         };
         // Whoever can choose takes those first that have a thread.
         let can_choose = matches!(wake, Wake::Any(_));
+        let preferred = preferred.filter(|worker| can_choose && candidates.contains(worker));
+        let candidates = preferred.into_iter().chain(candidates);
         let passes = if can_choose { self.passes() } else { 1 };
         for (pass, worker) in
             (0..passes).flat_map(|pass| candidates.clone().map(move |worker| (pass, worker)))

@@ -5,6 +5,7 @@ use crate::engine::{Inherited, Point, Registry, WorkerThread, is_isolated, isola
 use crate::job::JobRef;
 use crate::task::{self, Body, Home};
 use drowse_sync::Arc;
+use drowse_sync::atomic::{AtomicUsize, Ordering};
 
 /// In which order a worker begins what it has spawned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +20,29 @@ struct PoolHome {
     /// Whether it runs in isolation, as it was spawned.
     isolated: bool,
     inherited: Inherited,
+    polled_by: PolledBy,
+}
+
+/// The worker that has polled a task last: what the task has in memory may be near that one.
+#[derive(Debug)]
+pub(super) struct PolledBy(AtomicUsize);
+
+const NOBODY: usize = usize::MAX;
+
+impl PolledBy {
+    pub(super) fn nobody() -> Self {
+        Self(AtomicUsize::new(NOBODY))
+    }
+
+    pub(super) fn set(&self, worker: &WorkerThread) {
+        // ORDERING: relaxed; a hint.
+        self.0.store(worker.index(), Ordering::Relaxed);
+    }
+
+    pub(super) fn get(&self) -> Option<usize> {
+        // ORDERING: relaxed; a hint.
+        Some(self.0.load(Ordering::Relaxed)).filter(|worker| *worker != NOBODY)
+    }
 }
 
 /// The worker of this pool that calls this, and how far it has got.
@@ -35,7 +59,12 @@ where
     let inherited = registry.inherit();
     let spawned_at = whereabouts(registry);
     registry.retain();
-    let home = PoolHome { registry: Arc::clone(registry), isolated: is_isolated(), inherited };
+    let home = PoolHome {
+        registry: Arc::clone(registry),
+        isolated: is_isolated(),
+        inherited,
+        polled_by: PolledBy::nobody(),
+    };
     // SAFETY: the body borrows nothing; it and its result are `Send`.
     let (handle, job) = unsafe { task::new(body, home) };
     registry.with_worker(|worker| match worker {
@@ -50,9 +79,9 @@ where
 impl Home for PoolHome {
     unsafe fn offer(this: *const Self, job: JobRef, again: bool) {
         // SAFETY: the caller's promise, until the job is in a queue.
-        let isolated = unsafe { (*this).isolated };
+        let (isolated, polled_by) = unsafe { ((*this).isolated, (*this).polled_by.get()) };
         // SAFETY: the same.
-        unsafe { offer_woken(&raw const (*this).registry, job, again || isolated) };
+        unsafe { offer_woken(&raw const (*this).registry, job, again || isolated, polled_by) };
     }
 
     fn is_off(&self) -> bool {
@@ -64,6 +93,7 @@ impl Home for PoolHome {
         WorkerThread::with_current(|worker| {
             let worker = worker.expect("jobs are run by workers");
             worker.begin_other_job();
+            self.polled_by.set(worker);
             worker.awaited_since(|| if self.isolated { isolate(step) } else { step() }).0
         })
     }
@@ -79,14 +109,19 @@ impl Home for PoolHome {
     }
 }
 
-/// Offers a task that was woken. `behind`: not on the worker's own queue, where it would come
+/// Offers a task that was woken, to whoever has polled it last, if that one sleeps. `behind`: not on the worker's own queue, where it would come
 /// first, and, in isolation, seem to have been made there; but to those who have nothing else to
 /// do.
 ///
 /// # Safety
 ///
 /// The reference must not be in any queue. It keeps what `registry` points to, until it is in one.
-pub(super) unsafe fn offer_woken(registry: *const Arc<Registry>, job: JobRef, behind: bool) {
+pub(super) unsafe fn offer_woken(
+    registry: *const Arc<Registry>,
+    job: JobRef,
+    behind: bool,
+    polled_by: Option<usize>,
+) {
     // SAFETY: the caller's promise. It is not used once the job is in a queue: hence a pointer.
     let registry = unsafe { &*registry };
     if registry.is_left_behind() {
@@ -98,7 +133,7 @@ pub(super) unsafe fn offer_woken(registry: *const Arc<Registry>, job: JobRef, be
         // wake.
         let registry = Arc::clone(registry);
         // SAFETY: the caller's promise.
-        return unsafe { registry.inject(job) };
+        return unsafe { registry.inject_for(polled_by, job) };
     }
     WorkerThread::with_current(|worker| {
         // The same registry, which the worker keeps.

@@ -4,6 +4,7 @@ use super::lineage::Origin;
 use super::registry::Registry;
 use super::worker::WorkerThread;
 use crate::job::JobRef;
+use drowse_sleep::PostedTo;
 use drowse_sync::omittable;
 use std::iter;
 
@@ -70,18 +71,39 @@ impl Registry {
         unsafe { self.inject_all(iter::once(job)) };
     }
 
+    /// The same, for a job that this worker would do best to run, if it sleeps.
+    ///
+    /// # Safety
+    ///
+    /// As for [`inject_or_push`](Self::inject_or_push).
+    pub(crate) unsafe fn inject_for(&self, worker: Option<usize>, job: JobRef) {
+        // SAFETY: the caller's promise.
+        unsafe { self.inject_all_for(worker, iter::once(job)) };
+    }
+
     /// Offers jobs through the injector, with one post.
     ///
     /// # Safety
     ///
     /// As for [`inject_or_push`](Self::inject_or_push), for each of them.
     unsafe fn inject_all(&self, jobs: impl ExactSizeIterator<Item = JobRef>) {
+        // SAFETY: the caller's promise.
+        unsafe { self.inject_all_for(None, jobs) };
+    }
+
+    /// # Safety
+    ///
+    /// As for [`inject_or_push`](Self::inject_or_push), for each of them.
+    unsafe fn inject_all_for(&self, preferred: Option<usize>, jobs: impl ExactSizeIterator<Item = JobRef>) {
         self.assert_here();
         let (count, queue_was_empty) = (jobs.len(), self.injector.is_empty());
         jobs.for_each(|job| self.injector.push(job));
         // WAKE: the workers may all sleep. By the post's fence and that of a worker that falls
         // asleep, we see the sleeper, or it sees the jobs.
-        omittable!("engine/inject-no-post", self.sleep.post_injected(count, &|| queue_was_empty));
+        omittable!(
+            "engine/inject-no-post",
+            self.sleep.post_injected(count, &Injected { queue_was_empty, preferred })
+        );
     }
 
     /// Leaves one job for each worker.
@@ -103,6 +125,22 @@ impl Registry {
         // WAKE: those who sleep alone are not for posts, but see to it that somebody has their
         // place.
         omittable!("engine/broadcast-no-call", self.sleep.call_all());
+    }
+}
+
+/// What a post is told of the injector.
+struct Injected {
+    queue_was_empty: bool,
+    preferred: Option<usize>,
+}
+
+impl PostedTo for Injected {
+    fn was_empty(&self) -> bool {
+        self.queue_was_empty
+    }
+
+    fn preferred(&self) -> Option<usize> {
+        self.preferred
     }
 }
 

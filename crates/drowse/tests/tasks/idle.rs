@@ -3,8 +3,54 @@
 use crate::common::{until, until_all_sleep, watchdog};
 use crate::{Event, SleepProtocol};
 use drowse::ThreadPoolBuilder;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
+
+/// One that is woken from outside is polled by the worker that has polled it before, if that sleeps.
+#[test]
+fn a_woken_one_goes_where_it_was() {
+    const WORKERS: usize = 4;
+    // The oldest protocol wakes everybody, and whoever is first gets it.
+    for protocol in SleepProtocol::ALL.into_iter().filter(|protocol| protocol.name() != "sleepy") {
+        watchdog(move || {
+            let pool =
+                ThreadPoolBuilder::new().num_threads(WORKERS).sleep_protocol(protocol).build().unwrap();
+            // Each has a worker of its own at first.
+            let start = Arc::new(Barrier::new(WORKERS));
+            let rounds: Vec<[Event; 3]> = (0..WORKERS).map(|_| [(); 3].map(|()| Event::new())).collect();
+            let tasks: Vec<_> = rounds
+                .iter()
+                .cloned()
+                .map(|rounds| {
+                    let start = Arc::clone(&start);
+                    pool.spawn_future(async move {
+                        start.wait();
+                        let mut polled_by = vec![drowse::current_thread_index()];
+                        for event in rounds {
+                            event.await;
+                            polled_by.push(drowse::current_thread_index());
+                        }
+                        polled_by
+                    })
+                })
+                .collect();
+            for round in 0..3 {
+                for task in &rounds {
+                    until("it waits", || task[round].is_awaited());
+                    until_all_sleep(&pool);
+                    task[round].happen();
+                }
+            }
+            for task in tasks {
+                let polled_by = task.join().unwrap();
+                assert!(
+                    polled_by.iter().all(|worker| *worker == polled_by[0]),
+                    "{protocol:?}: {polled_by:?}"
+                );
+            }
+        });
+    }
+}
 
 /// P1 with tasks: a hundred thousand of them wait, all workers sleep, and nothing happens until
 /// they are woken.

@@ -2,7 +2,7 @@
 
 use super::Scope;
 use super::base::{AsBase, ScopeBase, ScopePtr};
-use crate::api::home::{offer_woken, whereabouts};
+use crate::api::home::{PolledBy, offer_woken, whereabouts};
 use crate::api::{JoinHandle, Task};
 use crate::engine::{Inherited, SharedCount, WorkerThread};
 use crate::job::JobRef;
@@ -83,9 +83,10 @@ impl<'scope> Scope<'scope> {
         let spawned_at = whereabouts(&base.registry);
         let inherited = base.registry.inherit();
         base.count_job();
+        let home = ScopeHome { scope: ScopePtr::new(self), inherited, polled_by: PolledBy::nobody() };
         // SAFETY: what the body borrows lives for `'scope`, and the scope itself until it has
         // counted the task down, which its home does when the body is gone. Both are `Send`.
-        let (handle, job) = unsafe { task::new(body, ScopeHome { scope: ScopePtr::new(self), inherited }) };
+        let (handle, job) = unsafe { task::new(body, home) };
         // SAFETY: a new reference.
         unsafe { base.offer(job) };
         JoinHandle::new(handle, Arc::clone(&base.registry), spawned_at)
@@ -96,6 +97,7 @@ impl<'scope> Scope<'scope> {
 struct ScopeHome<'scope> {
     scope: ScopePtr<Scope<'scope>>,
     inherited: Inherited,
+    polled_by: PolledBy,
 }
 
 impl<'scope> ScopeHome<'scope> {
@@ -108,9 +110,9 @@ impl<'scope> ScopeHome<'scope> {
 impl Home for ScopeHome<'_> {
     unsafe fn offer(this: *const Self, job: JobRef, again: bool) {
         // SAFETY: the caller's promise: until the job is in a queue, the scope waits for it.
-        let base = unsafe { &*this }.base();
+        let (base, polled_by) = unsafe { ((*this).base(), (*this).polled_by.get()) };
         // SAFETY: the caller's promise.
-        unsafe { offer_woken(&raw const base.registry, job, again || base.isolated) };
+        unsafe { offer_woken(&raw const base.registry, job, again || base.isolated, polled_by) };
     }
 
     fn is_off(&self) -> bool {
@@ -121,6 +123,7 @@ impl Home for ScopeHome<'_> {
         WorkerThread::with_current(|worker| {
             let worker = worker.expect("jobs are run by workers");
             let base = self.base();
+            self.polled_by.set(worker);
             worker.begin_job_of(&raw const base.pending);
             let step = || worker.registry().run_in(&self.inherited, step);
             worker.awaited_since(|| if base.isolated { worker.isolate(step) } else { step() }).0
