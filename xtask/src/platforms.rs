@@ -203,6 +203,10 @@ impl Kit {
             let mut command = Command::new(words.next().expect("at least the binary"));
             command.args(words).current_dir(context.root.join("crates/drowse"));
             command.env("DROWSE_TEST_PATIENCE", "10").env("RUST_BACKTRACE", "0");
+            // For tests that start themselves once more. Windows finds wine by itself.
+            if let [emulator] = runner.iter().filter(|_| platform.by != By::Wine).collect::<Vec<_>>()[..] {
+                command.env("DROWSE_TEST_RUNNER", emulator);
+            }
             command.env("WINEDEBUG", "-all").env("WINEPREFIX", context.target_for("platforms/wine"));
             let (counts, took) = match context.run(command, RUN_LIMIT) {
                 Ok(done) => (Counts::of(&done.output), done.took),

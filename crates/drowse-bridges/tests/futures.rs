@@ -8,6 +8,7 @@ use drowse::ThreadPoolBuilder;
 use futures::channel::{mpsc, oneshot};
 use futures::future::{Either, join_all, select};
 use futures::stream::{FuturesOrdered, FuturesUnordered, StreamExt};
+use futures::task::{Spawn, SpawnExt};
 use futures::{SinkExt, executor};
 
 #[test]
@@ -39,6 +40,27 @@ fn the_first_of_two() {
                 assert!(never.cancel());
             }
         }
+    });
+}
+
+/// Code that knows nothing of us spawns by the trait.
+#[test]
+fn a_pool_is_a_spawner() {
+    fn somewhere_else(spawner: &impl Spawn) -> executor::BlockingStream<mpsc::Receiver<u32>> {
+        let (mut send, receive) = mpsc::channel(1);
+        let all = async move {
+            for i in 0..100 {
+                send.send(i).await.unwrap();
+            }
+        };
+        spawner.spawn(all).unwrap();
+        executor::block_on_stream(receive)
+    }
+    watchdog(|| {
+        let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        assert_eq!(somewhere_else(&pool).sum::<u32>(), 4_950);
+        let handle = pool.spawn_with_handle(async { drowse::current_num_threads() }).unwrap();
+        assert_eq!(executor::block_on(handle), 2);
     });
 }
 

@@ -276,7 +276,7 @@ pub trait PostedTo {
     /// Somebody will be woken for the jobs, and will want to take them.
     fn expect_thieves(&self) {}
 
-    /// Who would do best to take them: woken rather than another, if it sleeps and anybody is woken.
+    /// Who would do best to take them: if anybody is woken, rather this one, if it sleeps.
     fn preferred(&self) -> Option<usize> {
         None
     }

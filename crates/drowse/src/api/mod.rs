@@ -11,6 +11,8 @@ mod deadlock;
 mod env;
 mod error;
 mod future;
+#[cfg(feature = "futures")]
+mod futures_spawn;
 mod global;
 mod handle;
 mod home;

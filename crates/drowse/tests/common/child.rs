@@ -48,8 +48,12 @@ pub(crate) fn in_child(test: &str, variables: &[(&str, &str)], body: impl FnOnce
         body();
         process::exit(DONE);
     }
-    let mut command = Command::new(env::current_exe().expect("the test knows its own program"));
+    let own = env::current_exe().expect("the test knows its own program");
+    // Under an emulator, the child needs it too.
+    let mut words = env::var_os("DROWSE_TEST_RUNNER").into_iter().chain([own.into_os_string()]);
+    let mut command = Command::new(words.next().expect("at least the program"));
     command
+        .args(words)
         // On the main thread, so that a test can forbid threads.
         .args([test, "--exact", "--nocapture", "--test-threads=1"])
         .env_remove("DROWSE_NUM_THREADS")

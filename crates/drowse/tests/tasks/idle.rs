@@ -6,7 +6,8 @@ use drowse::ThreadPoolBuilder;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
-/// One that is woken from outside is polled by the worker that has polled it before, if that sleeps.
+/// One that is woken from outside is polled by the worker that has polled it before, if that one
+/// sleeps.
 #[test]
 fn a_woken_one_goes_where_it_was() {
     const WORKERS: usize = 4;

@@ -1,0 +1,22 @@
+//! For code that spawns futures onto whatever it is given: the trait of the `futures` crates.
+
+use super::ThreadPool;
+use futures_task::{FutureObj, Spawn, SpawnError};
+
+/// With the feature `futures`. The future runs on the pool; there is no handle, and a panic in it
+/// is nobody's.
+///
+/// ```
+/// use futures_task::{FutureObj, Spawn};
+///
+/// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+/// let (send, receive) = std::sync::mpsc::channel();
+/// pool.spawn_obj(FutureObj::new(Box::new(async move { send.send(42).unwrap() }))).unwrap();
+/// assert_eq!(receive.recv(), Ok(42));
+/// ```
+impl Spawn for ThreadPool {
+    fn spawn_obj(&self, future: FutureObj<'static, ()>) -> Result<(), SpawnError> {
+        drop(self.spawn_future(future));
+        Ok(())
+    }
+}
