@@ -15,4 +15,4 @@ export CARGO_TARGET_DIR="$target"
 "$CARGO" test --quiet --package drowse-sync --package drowse-sleep --lib
 "$CARGO" test --quiet --package drowse --lib --test join --test scope --test tasks
 (cd shim && "$CARGO" test --quiet --package rayon-core --lib --tests)
-"$RUSTC" --version
+echo "drowse, drowse-sleep, drowse-sync and the drop-in on $("$RUSTC" --version | cut -d" " -f1,2)"

@@ -95,13 +95,16 @@ pub(crate) fn run(context: &Context) -> Result<Outcome, Outcome> {
         PLATFORMS.iter().filter(|it| context.wants(it.name) || context.wants(it.triple)).collect();
     if wanted.is_empty() {
         let names: Vec<_> = PLATFORMS.iter().map(|platform| platform.triple).collect();
-        return Err(Status::WrongCall.with(format!("no such platform; there are: {}", names.join(", "))));
+        let asked = context.filter.as_deref().unwrap_or_default();
+        return Err(
+            Status::WrongCall.with(format!("no platform has `{asked}` in its name: {}", names.join(", ")))
+        );
     }
     let kit = Kit::get(context)?;
     let mut table = vec![line("platform", "target", "compiles", "tests")];
     let (mut failed, mut tests) = (Vec::new(), 0);
     for platform in &wanted {
-        println!("  {} ...", platform.triple);
+        println!("  {}: std is built for it first, which takes a minute or several ...", platform.triple);
         let row = kit.try_out(context, platform);
         tests += Counts::of_words(&row.tests);
         failed.extend(row.failed.map(|why| format!("{}: {why}", platform.triple)));
@@ -156,7 +159,9 @@ impl Kit {
             return Row { compiles: "NO", tests: String::new(), failed: Some(why.into()) };
         }
         let ran = match platform.by {
-            By::Nobody => return Row { compiles: "yes", tests: "not run".to_string(), failed: None },
+            By::Nobody => {
+                return Row { compiles: "yes", tests: "not run: nothing here can".to_string(), failed: None };
+            }
             By::Program(runner, linker) => {
                 let needs: Vec<_> = runner.iter().copied().chain([linker.command]).collect();
                 have(context, &needs, linker.packages)

@@ -14,6 +14,7 @@
 use std::env;
 use std::hint::black_box;
 use std::io;
+use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -30,22 +31,37 @@ enum Way {
     Drowse,
 }
 
-const WAYS: [Way; 4] = [Way::Inline, Way::SpawnBlocking, Way::TokioRayon, Way::Drowse];
+const WAYS: [(Way, &str); 4] = [
+    (Way::Inline, "tokio's own threads"),
+    (Way::SpawnBlocking, "spawn_blocking"),
+    (Way::TokioRayon, "tokio-rayon"),
+    (Way::Drowse, "drowse"),
+];
 
-/// How many ask for hashes, and for how long.
+/// How many ask for hashes, for how long, and how often each way gets its turn.
 const CLIENTS: usize = 16;
-const HOW_LONG: Duration = Duration::from_secs(2);
+const HOW_LONG: Duration = Duration::from_secs(1);
+const ROUNDS: usize = 3;
+
+const USAGE: &str = "\
+usage: server             compares four ways to serve
+       server ADDRESS     serves /ping and /hash there, on drowse, until you stop it: server 127.0.0.1:8080";
 
 fn main() -> ExitCode {
     let runtime = Builder::new_multi_thread().enable_all().build().expect("a runtime");
     let done = match env::args().nth(1) {
         None => runtime.block_on(compare()),
-        Some(address) if address.starts_with('-') => {
-            eprintln!("usage: server [ADDRESS]   without one: compares four ways to serve");
+        Some(help) if help == "-h" || help == "--help" => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        Some(address) if address.parse::<SocketAddr>().is_err() => {
+            eprintln!("server: `{address}` is no address with a port\n{USAGE}");
             return ExitCode::from(2);
         }
         Some(address) => runtime.block_on(async {
-            let listener = TcpListener::bind(&address).await?;
+            let bound = TcpListener::bind(&address).await;
+            let listener = bound.map_err(|error| io::Error::other(format!("{address}: {error}")))?;
             println!("http://{}/hash and /ping; Ctrl-C to stop", listener.local_addr()?);
             serve(listener, Way::Drowse).await
         }),
@@ -59,30 +75,64 @@ fn main() -> ExitCode {
     }
 }
 
-/// Serves each way for a while, and prints what the pings saw.
+/// Serves each way for a while, by turns, and prints what the pings saw.
 async fn compare() -> io::Result<()> {
-    println!("{:<14} {:>10} {:>10} {:>10} {:>12}", "the work on", "ping p50", "p99", "worst", "hashes/s");
-    for way in WAYS {
+    println!(
+        "{CLIENTS} clients ask for hashes, each of which takes some milliseconds, one after the other. One more asks"
+    );
+    println!(
+        "for pings, which are answered at once, by tokio's threads. {ROUNDS} times {HOW_LONG:?} for each way, by turns.\n"
+    );
+    let mut seen = WAYS.map(|_| Seen::default());
+    for round in 1..=ROUNDS {
+        for ((way, name), seen) in WAYS.into_iter().zip(&mut seen) {
+            eprintln!("round {round} of {ROUNDS}: hashes on {name}");
+            seen.add(way).await?;
+        }
+    }
+    println!(
+        "{:<20} {:>10} {:>10} {:>10}   {:>20}",
+        "hashes on", "ping p50", "p99", "worst", "hashes a second"
+    );
+    for ((_, name), mut seen) in WAYS.into_iter().zip(seen) {
+        seen.pings.sort();
+        let at = |part: f64| seen.pings[((seen.pings.len() - 1) as f64 * part) as usize];
+        let [p50, p99, worst] =
+            [0.5, 0.99, 1.0].map(|part| format!("{:.2} ms", at(part).as_secs_f64() * 1e3));
+        seen.rates.sort_by(f64::total_cmp);
+        let [least, median, most] = [0, ROUNDS / 2, ROUNDS - 1].map(|i| seen.rates[i]);
+        let rate = format!("{median:.0} ({least:.0} to {most:.0})");
+        println!("{name:<20} {p50:>10} {p99:>10} {worst:>10}   {rate:>20}");
+    }
+    Ok(())
+}
+
+/// What clients saw.
+#[derive(Default)]
+struct Seen {
+    pings: Vec<Duration>,
+    /// Hashes a second, a round each.
+    rates: Vec<f64>,
+}
+
+impl Seen {
+    /// One more round.
+    async fn add(&mut self, way: Way) -> io::Result<()> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?.to_string();
         let server = tokio::spawn(serve(listener, way));
         let end = Instant::now() + HOW_LONG;
         let clients: Vec<_> =
             (0..CLIENTS).map(|_| tokio::spawn(ask(address.clone(), "/hash", end))).collect();
-        let mut pings = ask(address, "/ping", end).await?;
+        self.pings.extend(ask(address, "/ping", end).await?);
         let mut hashes = 0;
         for client in clients {
             hashes += client.await??.len();
         }
         server.abort();
-        pings.sort();
-        let at = |part: f64| pings[((pings.len() - 1) as f64 * part) as usize];
-        let [p50, p99, worst] =
-            [0.5, 0.99, 1.0].map(|part| format!("{:.2} ms", at(part).as_secs_f64() * 1e3));
-        let rate = hashes as f64 / HOW_LONG.as_secs_f64();
-        println!("{:<14} {p50:>10} {p99:>10} {worst:>10} {rate:>12.0}", format!("{way:?}"));
+        self.rates.push(hashes as f64 / HOW_LONG.as_secs_f64());
+        Ok(())
     }
-    Ok(())
 }
 
 async fn serve(listener: TcpListener, way: Way) -> io::Result<()> {
@@ -127,7 +177,7 @@ async fn hash_somewhere(way: Way, text: String) -> io::Result<u64> {
         Way::TokioRayon => tokio_rayon::spawn_fifo(move || hash(&text)).await,
         Way::Drowse => {
             let job = drowse::spawn_handle_fifo(move || hash(&text)).cancel_on_drop();
-            job.await.map_err(|_| io::Error::other("the hash panicked"))?
+            job.await.map_err(io::Error::other)?
         }
     })
 }

@@ -4,7 +4,7 @@
 mod common;
 
 use common::watchdog;
-use drowse::{Cancelled, ThreadPool, ThreadPoolBuilder};
+use drowse::{ThreadPool, ThreadPoolBuilder};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -38,7 +38,10 @@ fn a_closure_is_awaited() {
             });
             assert_eq!(sum, 9_900);
             let bad = pool.spawn_handle(|| -> u32 { panic!("bad dream") });
-            assert_eq!(*runtime.block_on(bad).unwrap_err().downcast::<&str>().unwrap(), "bad dream");
+            assert_eq!(
+                *runtime.block_on(bad).unwrap_err().into_panic().downcast::<&str>().unwrap(),
+                "bad dream"
+            );
         }
     });
 }
@@ -175,7 +178,7 @@ fn a_crowd() {
                         }
                         match job.await {
                             Ok(result) => assert_eq!(result, (i, 1)),
-                            Err(payload) => assert!(i % 7 == 0 && payload.is::<Cancelled>()),
+                            Err(payload) => assert!(i % 7 == 0 && payload.is_cancelled()),
                         }
                         ends.fetch_add(1, Ordering::Relaxed);
                     })

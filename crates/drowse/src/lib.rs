@@ -24,6 +24,9 @@
 //! | run two closures, possibly in parallel, and wait for both | [`join`], [`join_context`] |
 //! | run any number of closures that borrow, and wait for all | [`scope()`], [`in_place_scope`] |
 //! | run a closure later, or many | [`spawn`], [`spawn_all()`] |
+//! | run a closure later, and wait for it or await it | [`spawn_handle`], [`JoinHandle`] |
+//! | run a future on the pool, or wait for one | [`spawn_future`], [`block_on`] |
+//! | have jobs inherit spans, say, from where they are sent | [`ThreadPoolBuilder::context`] |
 //! | not spawn faster than the pool gets it done | [`try_spawn()`], [`Scope::try_spawn`] |
 //! | call off what has not begun | [`Scope::cancel`], [`CancelToken`] |
 //! | begin closures in the order in which they were spawned | [`scope_fifo`], [`spawn_fifo`] |
@@ -67,7 +70,8 @@
 //! A panic in a job reaches whoever waits for the job: `join`, `scope`, `install` and `broadcast`
 //! panic with the same payload once everything they started has ended. Nobody waits for a
 //! [`spawn`]ed job: its panic goes to the pool's [panic handler](ThreadPoolBuilder::panic_handler),
-//! or aborts the process if there is none.
+//! or aborts the process if there is none. One that was spawned with a [handle](JoinHandle) keeps
+//! its panic there.
 
 mod api;
 mod compile_fail;
@@ -83,9 +87,9 @@ mod trace;
 mod unwind;
 
 pub use api::{
-    Blocked, BroadcastContext, BusyThread, CancelOnDrop, CancelToken, FnContext, JoinHandle, Scope,
-    ScopeFifo, Start, StillBusy, Task, ThreadBuilder, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder,
-    TrySpawnError, Waiting, Yield, block_on, blocking, broadcast, current_num_threads,
+    Blocked, BroadcastContext, BusyThread, CancelOnDrop, CancelToken, FnContext, JoinError, JoinHandle,
+    Scope, ScopeFifo, Start, StillBusy, Task, ThreadBuilder, ThreadPool, ThreadPoolBuildError,
+    ThreadPoolBuilder, TrySpawnError, Waiting, Yield, block_on, blocking, broadcast, current_num_threads,
     current_thread_has_pending_tasks, current_thread_index, in_place_scope, in_place_scope_fifo, isolate,
     join, join_context, mark_blocked, mark_blocked_on, mark_unblocked, max_num_threads, metrics, scope,
     scope_fifo, shutdown_global, spawn, spawn_all, spawn_broadcast, spawn_fifo, spawn_future, spawn_handle,
@@ -115,7 +119,6 @@ pub use metrics::{LoanMetrics, Metrics, WorkerMetrics};
 pub use report::{
     BlockedWorker, Deadlock, JobFrom, JobReport, Stall, StalledWorker, WorkerReport, WorkerState,
 };
-pub use task::Cancelled;
 pub use trace::{Trace, TraceEvent, TraceRecord};
 
 #[cfg(any(drowse_loom, drowse_shuttle))]

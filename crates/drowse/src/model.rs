@@ -218,11 +218,17 @@ impl Cancellation {
 pub mod task {
     use crate::job::JobRef;
     use crate::latch::CountLatch;
-    use crate::task::{self, Closure, Handle, Home, Polled, Waiter};
+    use crate::task::{self, Cancelled, Closure, Handle, Home, Polled, Waiter};
     use drowse_sync::{Arc, Mutex};
+    use std::any::Any;
     use std::future::Future;
     use std::task::{Poll, Waker};
     use std::thread;
+
+    /// Whether this is what a task leaves that was cancelled.
+    pub fn is_cancelled(payload: &(dyn Any + Send)) -> bool {
+        payload.is::<Cancelled>()
+    }
 
     /// Where the tasks wait for a step.
     #[derive(Debug, Clone)]

@@ -290,7 +290,11 @@ pub const ALL: &[Program] = &[
         cures: &[Cure {
             how: "spawn_handle",
             variables: &[],
-            run: || panics::panic_in_spawn::<Drowse>(|job| drowse::spawn_handle(job).join().err()),
+            run: || {
+                panics::panic_in_spawn::<Drowse>(|job| {
+                    drowse::spawn_handle(job).join().err().map(drowse::JoinError::into_panic)
+                })
+            },
         }],
     },
 ];

@@ -29,6 +29,7 @@ pub fn table(results: &Results) -> String {
     reasons.write(&mut out);
     if rows().any(|row| row.body.as_ref().is_ok_and(|m| m.to_rayon.is_some())) {
         out.push_str("+ better, - worse than rayon, beyond noise; no mark: no telling apart.\n");
+        out.push_str("serial and bare are limits, not rivals: they have no marks.\n");
     }
     if rows().any(|row| row.body.as_ref().is_ok_and(|m| m.noisy > 0)) {
         out.push_str("! 2/3: two of its three processes ran on a busy machine; they count as well.\n");

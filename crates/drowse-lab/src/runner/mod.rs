@@ -182,10 +182,12 @@ fn notes(plan: &Plan, tallies: &[Tally], loads: &[f64]) -> Vec<String> {
     }
     let mut notes = Vec::new();
     if let Some(signal) = interrupt::stopped() {
-        let missing = tallies.iter().filter(|tally| !tally.is_settled() && tally.processes().0 == 0).count();
+        // What nobody can measure was not to be measured either.
+        let wanted = || tallies.iter().filter(|tally| !tally.is_settled());
+        let missing = wanted().filter(|tally| tally.processes().0 == 0).count();
         let what = match missing {
             0 => "every cell was measured, but less often than planned".to_owned(),
-            _ => format!("{missing} of {} cells were not measured", tallies.len()),
+            _ => format!("{missing} of {} cells were not measured", wanted().count()),
         };
         let (round, signal) = (loads.len().max(1), interrupt::name(signal));
         notes.push(format!("stopped by {signal} in round {round} of {}: {what}", plan.rounds));

@@ -5,8 +5,7 @@ use super::{Action, action};
 use crate::place::Place;
 use crate::turn::{Token, Turn};
 use crate::verdict::fail;
-use drowse::JoinHandle;
-use std::thread;
+use drowse::{JoinError, JoinHandle};
 
 pub(super) const ACTIONS: &[Action] = &[
     action("spawn_handle", 3, joined),
@@ -22,7 +21,7 @@ pub(super) fn spawn_handles(turn: &mut Turn, place: Place) -> Vec<(Token, JoinHa
 }
 
 /// Demands that a job, which was not to panic, has returned this.
-pub(super) fn expect(turn: &Turn, token: Token, result: thread::Result<Token>) {
+pub(super) fn expect(turn: &Turn, token: Token, result: Result<Token, JoinError>) {
     match result {
         Ok(got) => turn.demand("the result", got, token),
         Err(_) => fail("a handle has a panic, and nobody panicked"),

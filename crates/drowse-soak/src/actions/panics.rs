@@ -107,7 +107,7 @@ fn in_handle(turn: &mut Turn) {
     }
     match handle.join() {
         Ok(_) => fail("a handle lost a panic"),
-        Err(payload) => Bomb::demand(&*payload, &[page], "a handle"),
+        Err(error) => Bomb::demand(&*error.into_panic(), &[page], "a handle"),
     }
 }
 

@@ -4,7 +4,6 @@ use super::handle::{expect, spawn_handles};
 use super::{Action, action};
 use crate::turn::Turn;
 use crate::verdict::fail;
-use drowse::Cancelled;
 use std::future::poll_fn;
 use std::task::Poll;
 
@@ -106,7 +105,7 @@ fn cancelled(turn: &mut Turn) {
     for (token, spared, handle) in handles {
         match handle.join() {
             Ok(got) => turn.demand("the result", got, token),
-            Err(payload) if spared && payload.is::<Cancelled>() => (),
+            Err(payload) if spared && payload.is_cancelled() => (),
             Err(_) => fail("a handle has a panic, and nobody panicked, nor called it off"),
         }
     }

@@ -1,8 +1,8 @@
 //! Closures that run later, and for which somebody may wait.
 
-use super::ThreadPool;
 use super::global::with_current_registry;
 use super::home::{Order, spawn_task};
+use super::{JoinError, ThreadPool};
 use crate::engine::{Point, Registry, WaitFor, WorkerThread};
 use crate::latch::CountLatch;
 use crate::task::{Closure, Handle, Waiter};
@@ -12,7 +12,6 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::thread;
 
 /// Runs a closure later, in the current pool, as [`spawn`](crate::spawn()) does, and returns a
 /// handle: a thread can [wait](JoinHandle::join) for it, and an async function can await it, on
@@ -26,7 +25,7 @@ use std::thread;
 /// let answer = drowse::spawn_handle(|| 6 * 7);
 /// let mistake = drowse::spawn_handle(|| -> u32 { panic!("bad dream") });
 /// assert_eq!(answer.join().unwrap(), 42);
-/// assert_eq!(*mistake.join().unwrap_err().downcast::<&str>().unwrap(), "bad dream");
+/// assert_eq!(mistake.join().unwrap_err().to_string(), "a job panicked: bad dream");
 /// ```
 ///
 /// In an async function:
@@ -123,7 +122,7 @@ where
 /// let handle: drowse::JoinHandle<u32> = pool.spawn_handle(|| 42);
 /// assert_eq!(handle.join().unwrap(), 42);
 /// ```
-#[must_use = "to spawn a closure that nobody waits for, use `spawn`"]
+#[must_use = "it runs all the same: drop the handle if nobody waits for it, or use `spawn` for a closure"]
 pub struct JoinHandle<T> {
     task: Handle<T>,
     /// Where it runs. Dropped after the task: to let go of that may mean to offer it to somebody.
@@ -141,14 +140,13 @@ impl<T> JoinHandle<T> {
         Self { task, registry, spawned_at, is_taken: false }
     }
 
-    /// Waits until the closure has ended, and returns its result, or the payload of its panic.
+    /// Waits until the closure has ended, and returns its result.
     ///
     /// A worker runs other jobs meanwhile, as in [`join`](crate::join#blocking).
     ///
     /// # Errors
     ///
-    /// If the closure panicked, with the payload; with [`Cancelled`](crate::Cancelled) if it was
-    /// cancelled.
+    /// If the closure panicked, or was cancelled.
     ///
     /// # Panics
     ///
@@ -159,7 +157,8 @@ impl<T> JoinHandle<T> {
     /// let lengths = words.map(|word| drowse::spawn_handle(move || word.len()));
     /// assert_eq!(lengths.map(|length| length.join().unwrap()), [4, 4, 3]);
     /// ```
-    pub fn join(mut self) -> thread::Result<T> {
+    #[track_caller]
+    pub fn join(mut self) -> Result<T, JoinError> {
         if !self.is_finished() {
             self.registry.assert_here();
         }
@@ -174,12 +173,13 @@ impl<T> JoinHandle<T> {
     }
 
     /// The result of a task that has ended.
-    fn take_result(&mut self) -> thread::Result<T> {
+    #[track_caller]
+    fn take_result(&mut self) -> Result<T, JoinError> {
         assert!(!self.is_taken, "this handle has given its result already");
         assert!(self.task.is_done(), "a result is taken when it is there");
         self.is_taken = true;
         // SAFETY: as asserted.
-        unsafe { self.task.take_result() }
+        unsafe { self.task.take_result() }.map_err(JoinError::new)
     }
 
     /// What this worker, or a thread outside, waits for.
@@ -216,8 +216,8 @@ impl<T> JoinHandle<T> {
     ///
     /// A closure that has not begun is dropped at once, with all that it has captured, by the
     /// calling thread. A future is dropped by its pool, soon: before its next step, if it runs.
-    /// Either way the result is [`Cancelled`](crate::Cancelled), unless the future ends with the
-    /// step that it is in the middle of.
+    /// Either way the result is an error that [says so](JoinError::is_cancelled), unless the future
+    /// ends with the step that it is in the middle of.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -235,24 +235,26 @@ impl<T> JoinHandle<T> {
     /// themselves when nobody wants the result any more, such as the handler of a request.
     ///
     /// ```
-    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap(); pool.install(||
-    /// drop(drowse::spawn_handle(|| unreachable!("it never begins")).cancel_on_drop()));
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    /// pool.install(|| {
+    ///     let handle = drowse::spawn_handle(|| unreachable!("it never begins"));
+    ///     drop(handle.cancel_on_drop());
+    /// });
     /// ```
     pub fn cancel_on_drop(self) -> CancelOnDrop<T> {
-        CancelOnDrop { handle: self }
+        CancelOnDrop { handle: Some(self) }
     }
 }
 
-/// The result of the closure or the future; or the payload of its panic; or
-/// [`Cancelled`](crate::Cancelled).
+/// The result of the closure or the future, or why there is none.
 ///
 /// # Panics
 ///
 /// If it has given its result already.
 impl<T> Future for JoinHandle<T> {
-    type Output = thread::Result<T>;
+    type Output = Result<T, JoinError>;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<thread::Result<T>> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T, JoinError>> {
         if !self.task.is_done() && self.task.is_awaited_by_task(context.waker()) {
             WorkerThread::with_current(|worker| {
                 let here = worker.and_then(|worker| Some((worker, self.spawned_by(worker)?)));
@@ -279,20 +281,35 @@ impl<T> fmt::Debug for JoinHandle<T> {
 /// ```
 #[must_use = "it is cancelled at once if this is dropped"]
 pub struct CancelOnDrop<T> {
-    handle: JoinHandle<T>,
+    /// There until it is given back.
+    handle: Option<JoinHandle<T>>,
+}
+
+impl<T> CancelOnDrop<T> {
+    /// The handle itself, that cancels nothing when it is dropped: to [join](JoinHandle::join) it,
+    /// say.
+    ///
+    /// ```
+    /// let handle = drowse::spawn_handle(|| 6 * 7).cancel_on_drop();
+    /// assert_eq!(handle.into_handle().join().unwrap(), 42);
+    /// ```
+    pub fn into_handle(mut self) -> JoinHandle<T> {
+        self.handle.take().expect("it is there until now")
+    }
 }
 
 impl<T> Future for CancelOnDrop<T> {
-    type Output = thread::Result<T>;
+    type Output = Result<T, JoinError>;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<thread::Result<T>> {
-        Pin::new(&mut self.handle).poll(context)
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T, JoinError>> {
+        let handle = self.handle.as_mut().expect("it is there until it is given back");
+        Pin::new(handle).poll(context)
     }
 }
 
 impl<T> Drop for CancelOnDrop<T> {
     fn drop(&mut self) {
-        self.handle.cancel();
+        self.handle.iter().for_each(|handle| _ = handle.cancel());
     }
 }
 

@@ -112,7 +112,11 @@ pub(super) fn wait_for_end(registry: &Arc<Registry>, time: Option<Duration>) -> 
     let clock = Stopwatch::start();
     let left = || time.map(|time| time.saturating_sub(clock.elapsed()));
     registry.with_worker(|worker| worker.into_iter().for_each(|worker| help(worker, left)));
-    registry.recruiter.wait_for_all(left()).map_err(|threads| StillBusy { threads })
+    registry.recruiter.wait_for_all(left()).map_err(|mut threads| {
+        // Who sleeps is not busy, but waits for those who are.
+        threads.retain(|thread| !thread.index.is_some_and(|index| registry.sleep.is_asleep(index)));
+        StillBusy { threads }
+    })
 }
 
 /// A thread that was taken over may be the only one that can run some jobs.
@@ -148,7 +152,8 @@ pub struct StillBusy {
 }
 
 impl StillBusy {
-    /// Which, in the order of their indices.
+    /// Which, in the order of their indices. None if nobody is busy, and the pool has not ended all
+    /// the same: a [future](crate::spawn_future()) in it waits to be woken, or somebody uses it.
     ///
     /// ```
     /// # use std::{sync::mpsc, time::Duration};
@@ -166,6 +171,12 @@ impl StillBusy {
 
 impl fmt::Display for StillBusy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.threads.is_empty() {
+            return f.write_str(
+                "the pool has not ended, though all of its threads sleep: a future in it waits to be woken, or a \
+                 thread outside still uses it",
+            );
+        }
         f.write_str("still busy when the pool was to end: ")?;
         for (i, thread) in self.threads.iter().enumerate() {
             let comma = if i == 0 { "" } else { ", " };

@@ -30,15 +30,6 @@ pub(crate) use cell::{Home, new};
 pub(crate) use handle::Handle;
 pub(crate) use waiter::Waiter;
 
-/// The payload of a [handle](crate::JoinHandle) whose closure or future was cancelled.
-///
-/// ```
-/// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-/// pool.install(|| {
-///     let handle = drowse::spawn_handle(|| 42);
-///     assert!(handle.cancel()); // the only worker is here, so it has not begun
-///     assert!(handle.join().unwrap_err().is::<drowse::Cancelled>());
-/// });
-/// ```
+/// What a task that was cancelled leaves in the place of a panic's payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cancelled;
+pub(crate) struct Cancelled;

@@ -174,9 +174,9 @@ pub(crate) fn p23_in_spawned_jobs_with_a_handle(subject: Subject) {
         let (pool, panics) = listening(subject.builder(width));
         for round in 0..rounds(width, 60) {
             let outside = pool.spawn_handle(move || oops(round));
-            assert_eq!(*outside.join().unwrap_err().downcast::<Oops>().unwrap(), Oops(round));
+            assert_eq!(*outside.join().unwrap_err().into_panic().downcast::<Oops>().unwrap(), Oops(round));
             let inside = pool.install(|| drowse::spawn_handle(move || oops(round)).join());
-            assert_eq!(*inside.unwrap_err().downcast::<Oops>().unwrap(), Oops(round));
+            assert_eq!(*inside.unwrap_err().into_panic().downcast::<Oops>().unwrap(), Oops(round));
         }
         assert_works(&pool);
         drop(pool.spawn_handle(|| oops(1)));

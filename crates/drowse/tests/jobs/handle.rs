@@ -53,7 +53,7 @@ fn a_panic_is_in_the_handle_and_the_pool_lives_on() {
     watchdog(|| {
         for pool in pools() {
             let handle: JoinHandle<()> = pool.spawn_handle(|| panic!("bad dream"));
-            assert_eq!(*handle.join().unwrap_err().downcast::<&str>().unwrap(), "bad dream");
+            assert_eq!(*handle.join().unwrap_err().into_panic().downcast::<&str>().unwrap(), "bad dream");
             assert_eq!(pool.spawn_handle(|| 42).join().unwrap(), 42);
         }
     });

@@ -1,6 +1,6 @@
 //! `shutdown`: the end of a pool, with somebody who waits for it.
 
-use crate::common::{caught, occupy, pool, watchdog, watchdog_for_life};
+use crate::common::{caught, occupy, pool, sleeping, until, until_all_sleep, watchdog, watchdog_for_life};
 use drowse::{SleepProtocol, ThreadPoolBuilder};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -81,6 +81,28 @@ fn who_is_busy_is_reported_and_goes_on() {
         assert!(said.contains("worker 2 \"dozer 2\""), "{said}");
         drop(busy);
         assert_eq!(exits.iter().count(), 3, "and they end by themselves");
+    });
+}
+
+#[test]
+fn who_sleeps_is_not_busy() {
+    watchdog(|| {
+        let one_of_three = pool(3);
+        let busy = occupy(&one_of_three, 1);
+        until("the others sleep", || sleeping(&one_of_three) == 2);
+        let report = one_of_three.shutdown_timeout(Duration::from_millis(1)).unwrap_err();
+        assert_eq!(report.threads().len(), 1, "{report}");
+        drop(busy);
+
+        let with_a_future = pool(2);
+        let handle = with_a_future.spawn_future(std::future::pending::<()>());
+        until_all_sleep(&with_a_future);
+        let report = with_a_future.shutdown_timeout(Duration::from_millis(1)).unwrap_err();
+        assert!(
+            report.threads().is_empty() && report.to_string().contains("a future in it waits"),
+            "{report}"
+        );
+        handle.cancel();
     });
 }
 

@@ -2,7 +2,6 @@
 
 use crate::common::until;
 use crate::{Event, Token, on_every_pool, yield_times};
-use drowse::Cancelled;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 
@@ -17,7 +16,7 @@ fn a_closure_that_has_not_begun_is_dropped_at_once() {
             if is_cancelled {
                 assert_eq!(drops.load(Ordering::Acquire), 1);
                 assert!(handle.is_finished() && !handle.cancel());
-                assert!(handle.join().unwrap_err().is::<Cancelled>());
+                assert!(handle.join().unwrap_err().is_cancelled());
             } else {
                 handle.join().unwrap();
             }
@@ -58,7 +57,7 @@ fn a_future_is_dropped_where_it_waits() {
         until("it waits", || event.is_awaited());
         assert!(task.cancel() && !task.cancel());
         let result: Result<(), _> = task.join();
-        assert!(result.unwrap_err().is::<Cancelled>());
+        assert!(result.unwrap_err().is_cancelled());
         assert_eq!(drops.load(Ordering::Acquire), 1);
         event.happen();
     });
@@ -69,7 +68,7 @@ fn a_future_that_runs_stops_before_its_next_step() {
     on_every_pool(|pool| {
         let task = pool.spawn_future(yield_times(usize::MAX));
         assert!(task.cancel());
-        assert!(drowse::block_on(task).unwrap_err().is::<Cancelled>());
+        assert!(drowse::block_on(task).unwrap_err().is_cancelled());
     });
 }
 

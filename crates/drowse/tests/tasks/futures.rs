@@ -57,7 +57,7 @@ fn it_runs_on_the_pool_and_is_dropped_there() {
         });
         *place.lock().unwrap() = None;
         assert!(task.cancel());
-        assert!(task.join().unwrap_err().is::<drowse::Cancelled>());
+        assert!(task.join().unwrap_err().is_cancelled());
         assert_eq!(*place.lock().unwrap(), Some(pool.current_num_threads()));
     });
 }
@@ -69,9 +69,12 @@ fn a_panic_arrives_in_the_handle() {
             yield_times(3).await;
             panic!("bad dream")
         });
-        assert_eq!(*task.join().unwrap_err().downcast::<&str>().unwrap(), "bad dream");
+        assert_eq!(*task.join().unwrap_err().into_panic().downcast::<&str>().unwrap(), "bad dream");
         let task: Task<()> = pool.spawn_future(async { panic!("bad dream") });
-        assert_eq!(*drowse::block_on(task).unwrap_err().downcast::<&str>().unwrap(), "bad dream");
+        assert_eq!(
+            *drowse::block_on(task).unwrap_err().into_panic().downcast::<&str>().unwrap(),
+            "bad dream"
+        );
         assert_eq!(pool.spawn_future(async { 42 }).join().unwrap(), 42);
     });
 }

@@ -2,7 +2,6 @@
 
 use crate::common::{until, watchdog};
 use crate::{Event, on_every_pool, yield_times};
-use drowse::Cancelled;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -68,7 +67,7 @@ fn a_panic_is_in_the_handle() {
             [closure, future]
         });
         for handle in handles {
-            assert_eq!(*handle.join().unwrap_err().downcast::<&str>().unwrap(), "bad dream");
+            assert_eq!(*handle.join().unwrap_err().into_panic().downcast::<&str>().unwrap(), "bad dream");
         }
     });
 }
@@ -81,7 +80,7 @@ fn in_a_scope_that_is_cancelled_they_do_not_begin() {
             [s.spawn_handle(|_| ()), s.spawn_future(async {})]
         });
         for handle in handles {
-            assert!(handle.join().unwrap_err().is::<Cancelled>());
+            assert!(handle.join().unwrap_err().is_cancelled());
         }
     });
 }

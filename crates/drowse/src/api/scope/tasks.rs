@@ -20,10 +20,15 @@ impl<'scope> Scope<'scope> {
     /// # Example
     ///
     /// ```
-    /// let words = ["fork".to_string(), "join".to_string()]; let total = drowse::scope(|s| {
-    /// let lengths = [0, 1].map(|i| s.spawn_handle(move |_| i + 1));     let first =
-    /// s.spawn_handle(|_| words[0].len());     first.join().unwrap() + lengths.map(|length|
-    /// length.join().unwrap()).iter().sum::<usize>() }); assert_eq!(total, 4 + 1 + 2);
+    /// let words = ["fork".to_string(), "join".to_string()];
+    /// let total = drowse::scope(|s| {
+    ///     let lengths = [0, 1].map(|i| {
+    ///         let words = &words;
+    ///         s.spawn_handle(move |_| words[i].len())
+    ///     });
+    ///     lengths.map(|length| length.join().unwrap()).iter().sum::<usize>()
+    /// });
+    /// assert_eq!(total, 8);
     /// ```
     ///
     /// What the closure borrows must outlive the scope:
