@@ -1,3 +1,11 @@
+// The same names lead to the sources where the page is read by itself.
+#![doc = "[LatchWord]: crate::LatchWord"]
+#![doc = "[Idleness]: crate::Idleness"]
+#![doc = "[WakeSize]: crate::WakeSize"]
+#![doc = "[jec#the-fences]: crate::jec#the-fences"]
+#![doc = "[jec]: crate::jec"]
+#![doc = "[relay]: crate::relay"]
+#![doc = ""]
 #![doc = include_str!("README.md")]
 
 use crate::{Heads, Posted, Protocol, Rules, Wake};

@@ -1,3 +1,11 @@
+// The same names lead to the sources where the page is read by itself.
+#![doc = "[LatchWord]: crate::LatchWord"]
+#![doc = "[relay]: crate::relay"]
+#![doc = "[Policy]: crate::Policy"]
+#![doc = "[Policy::BLITZ]: crate::Policy::BLITZ"]
+#![doc = "[counters]: crate::counters"]
+#![doc = "[Pause]: crate::Pause"]
+#![doc = ""]
 #![doc = include_str!("README.md")]
 
 use crate::heads::{self, FREE};

@@ -1,3 +1,9 @@
+// The same names lead to the sources where the page is read by itself.
+#![doc = "[counters]: crate::counters"]
+#![doc = "[counters#what-a-worker-does]: crate::counters#what-a-worker-does"]
+#![doc = "[counters#why-no-wake-up-is-lost]: crate::counters#why-no-wake-up-is-lost"]
+#![doc = "[counters#the-fences]: crate::counters#the-fences"]
+#![doc = ""]
 #![doc = include_str!("README.md")]
 
 use crate::heads::{self, FREE};
