@@ -73,7 +73,8 @@ pub fn full_fence_after_rmw(name: &'static str) {
     }
 }
 
-/// Pairs with a [`heavy_fence`]. Free; and worth nothing without [`LightFences`](crate::LightFences).
+/// Pairs with a [`heavy_fence`]. Free; and worth nothing without
+/// [`LightFences`](crate::LightFences).
 #[inline(always)]
 pub fn light_fence(name: &'static str) {
     if !mutant::active(name) {

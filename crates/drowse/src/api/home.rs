@@ -111,9 +111,8 @@ impl Home for PoolHome {
 
 /// Offers a task that was woken, to whoever has polled it last, if that one sleeps.
 ///
-/// `behind`: not on the worker's own queue, where it would come
-/// first, and, in isolation, seem to have been made there; but to those who have nothing else to
-/// do.
+/// `behind`: not on the worker's own queue, where it would come first, and, in isolation, seem to
+/// have been made there; but to those who have nothing else to do.
 ///
 /// # Safety
 ///
