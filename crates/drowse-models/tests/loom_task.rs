@@ -216,6 +216,47 @@ fn a_closure_runs_or_is_cancelled() {
             Err(payload) => assert!(was_cancelled && is_cancelled(&*payload)),
         }
         assert_eq!((queue.bodies(), Arc::strong_count(&token)), (0, 1));
+        assert!(queue.is_empty() && queue.may_close());
+    });
+}
+
+/// A closure is cancelled, and whoever closes the queue does so when there is no reason not to:
+/// then there is nothing in it.
+#[test]
+fn a_closure_that_ended_early_is_met() {
+    every_interleaving(|| {
+        let queue = TaskQueue::new();
+        let handle = queue.spawn(|| 42);
+        let worker = thread::spawn({
+            let queue = queue.clone();
+            move || _ = queue.run_one()
+        });
+        handle.cancel();
+        assert!(!queue.may_close() || queue.is_empty());
+        worker.join().unwrap();
+        assert!(queue.may_close() && queue.is_empty());
+    });
+}
+
+/// Notes, when it is dropped, how many bodies its home knows of.
+struct Borrows(TaskQueue, Arc<AtomicUsize>);
+
+impl Drop for Borrows {
+    fn drop(&mut self) {
+        self.1.store(self.0.bodies(), Ordering::Relaxed);
+    }
+}
+
+/// Nobody wants the result, which borrows what the body has borrowed: its home must not know of the
+/// end.
+#[test]
+fn a_result_is_dropped_before_its_home_is_told() {
+    every_interleaving(|| {
+        let (queue, bodies) = (TaskQueue::new(), Arc::new(AtomicUsize::new(0)));
+        let borrows = Borrows(queue.clone(), Arc::clone(&bodies));
+        drop(queue.spawn(move || borrows));
+        assert!(queue.run_one());
+        assert_eq!((bodies.load(Ordering::Relaxed), queue.bodies()), (1, 0));
     });
 }
 

@@ -1,7 +1,7 @@
 //! A word that a thread can sleep on.
 
 use crate::atomic::{AtomicU32, Ordering};
-use crate::platform::Bed;
+use crate::platform::{Bed, Moment};
 use crate::{Stopwatch, mutant};
 use std::time::Duration;
 
@@ -96,7 +96,7 @@ impl WaitWord {
     }
 
     /// Sleeps as long as the word holds `value`, but not much longer than `time`. Whether it does
-    /// still hold it. The model checkers know no time: there it may be over at once.
+    /// still hold it. Where there is no clock it may be over at once.
     pub fn wait_while_for(&self, value: u32, time: Duration) -> bool {
         let since = Stopwatch::start();
         while holds(&self.word, value) {
@@ -104,7 +104,7 @@ impl WaitWord {
                 return true;
             };
             self.bed.sleep_for(&self.word, value, left);
-            if cfg!(any(drowse_loom, drowse_shuttle)) {
+            if !Moment::TIME_PASSES {
                 return holds(&self.word, value);
             }
         }

@@ -221,6 +221,7 @@ pub mod task {
     use crate::task::{self, Cancelled, Closure, Handle, Home, Polled, Waiter};
     use drowse_sync::{Arc, Mutex};
     use std::any::Any;
+    use std::cell::Cell;
     use std::future::Future;
     use std::task::{Poll, Waker};
     use std::thread;
@@ -239,6 +240,20 @@ pub mod task {
         jobs: Vec<JobRef>,
         /// Those whose bodies are there.
         bodies: usize,
+        /// Those that are a reason not to close the queue.
+        reasons: usize,
+    }
+
+    drowse_sync::thread_local! {
+        /// How many were met that had ended early.
+        static MET: Cell<usize> = const { Cell::new(0) };
+    }
+
+    impl State {
+        fn count_body(&mut self) {
+            self.bodies += 1;
+            self.reasons += 1;
+        }
     }
 
     /// The handle of such a task.
@@ -249,7 +264,7 @@ pub mod task {
         /// An empty one.
         #[allow(clippy::new_without_default)]
         pub fn new() -> Self {
-            Self(Arc::new(Mutex::new(State { jobs: Vec::new(), bodies: 0 })))
+            Self(Arc::new(Mutex::new(State { jobs: Vec::new(), bodies: 0, reasons: 0 })))
         }
 
         /// A task that calls a closure.
@@ -266,7 +281,7 @@ pub mod task {
         }
 
         fn spawn_body<B: task::Body<Output: Send> + Send + 'static>(&self, body: B) -> TaskHandle<B::Output> {
-            self.0.lock().bodies += 1;
+            self.0.lock().count_body();
             // SAFETY: the body borrows nothing; it and its result are `Send`.
             let (handle, job) = unsafe { task::new(body, self.clone()) };
             self.0.lock().jobs.push(job);
@@ -277,7 +292,14 @@ pub mod task {
         pub fn run_one(&self) -> bool {
             let job = self.0.lock().jobs.pop();
             // SAFETY: it is in the queue no more.
-            job.inspect(|job| unsafe { job.execute() }).is_some()
+            let ran = job.inspect(|job| unsafe { job.execute() }).is_some();
+            self.0.lock().reasons -= MET.with(Cell::take);
+            ran
+        }
+
+        /// Whether nothing would be lost if the queue were closed.
+        pub fn may_close(&self) -> bool {
+            self.0.lock().reasons == 0
         }
 
         /// Whether there are no steps to run.
@@ -306,8 +328,18 @@ pub mod task {
             step()
         }
 
-        unsafe fn ended(&self, _: bool) {
+        fn ended(self, _: bool) {
+            let mut state = self.0.lock();
+            state.bodies -= 1;
+            state.reasons -= 1;
+        }
+
+        fn ended_early(self) {
             self.0.lock().bodies -= 1;
+        }
+
+        fn met() {
+            MET.with(|met| met.set(met.get() + 1));
         }
     }
 

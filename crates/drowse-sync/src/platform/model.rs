@@ -34,6 +34,8 @@ pub fn give_back_pages<T>(pointers: &[AtomicPtr<T>]) {
 pub(crate) struct Moment;
 
 impl Moment {
+    pub(crate) const TIME_PASSES: bool = false;
+
     pub(crate) fn now() -> Self {
         Self
     }

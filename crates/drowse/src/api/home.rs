@@ -1,9 +1,10 @@
 //! Tasks that are at home in a pool.
 
 use super::JoinHandle;
-use crate::engine::{Inherited, Point, Registry, WorkerThread, is_isolated, isolate};
+use crate::engine::{Inherited, Origin, Point, Registry, WorkerThread, is_isolated, isolate_if};
 use crate::job::JobRef;
 use crate::task::{self, Body, Home};
+use crate::unwind;
 use drowse_sync::Arc;
 use drowse_sync::atomic::{AtomicUsize, Ordering};
 
@@ -17,32 +18,8 @@ pub(super) enum Order {
 /// A pool, which goes on until the task's body is gone.
 struct PoolHome {
     registry: Arc<Registry>,
-    /// Whether it runs in isolation, as it was spawned.
-    isolated: bool,
     inherited: Inherited,
-    polled_by: PolledBy,
-}
-
-/// The worker that has polled a task last: what the task has in memory may be near that one.
-#[derive(Debug)]
-pub(super) struct PolledBy(AtomicUsize);
-
-const NOBODY: usize = usize::MAX;
-
-impl PolledBy {
-    pub(super) fn nobody() -> Self {
-        Self(AtomicUsize::new(NOBODY))
-    }
-
-    pub(super) fn set(&self, worker: &WorkerThread) {
-        // ORDERING: relaxed; a hint.
-        self.0.store(worker.index(), Ordering::Relaxed);
-    }
-
-    pub(super) fn get(&self) -> Option<usize> {
-        // ORDERING: relaxed; a hint.
-        Some(self.0.load(Ordering::Relaxed)).filter(|worker| *worker != NOBODY)
-    }
+    way_back: WayBack,
 }
 
 /// The worker of this pool that calls this, and how far it has got.
@@ -59,12 +36,10 @@ where
     let inherited = registry.inherit();
     let spawned_at = whereabouts(registry);
     registry.retain();
-    let home = PoolHome {
-        registry: Arc::clone(registry),
-        isolated: is_isolated(),
-        inherited,
-        polled_by: PolledBy::nobody(),
-    };
+    let isolated = is_isolated();
+    let here = || registry.with_worker(|worker| worker.map(WorkerThread::sends));
+    let way_back = WayBack::new(isolated, if isolated { here() } else { None });
+    let home = PoolHome { registry: Arc::clone(registry), inherited, way_back };
     // SAFETY: the body borrows nothing; it and its result are `Send`.
     let (handle, job) = unsafe { task::new(body, home) };
     registry.with_worker(|worker| match worker {
@@ -79,9 +54,7 @@ where
 impl Home for PoolHome {
     unsafe fn offer(this: *const Self, job: JobRef, again: bool) {
         // SAFETY: the caller's promise, until the job is in a queue.
-        let (isolated, polled_by) = unsafe { ((*this).isolated, (*this).polled_by.get()) };
-        // SAFETY: the same.
-        unsafe { offer_woken(&raw const (*this).registry, job, again || isolated, polled_by) };
+        unsafe { WayBack::offer(&raw const (*this).way_back, &raw const (*this).registry, job, again) };
     }
 
     fn is_off(&self) -> bool {
@@ -93,57 +66,102 @@ impl Home for PoolHome {
         WorkerThread::with_current(|worker| {
             let worker = worker.expect("jobs are run by workers");
             worker.begin_other_job();
-            self.polled_by.set(worker);
-            worker.awaited_since(|| if self.isolated { isolate(step) } else { step() }).0
+            self.way_back.is_polled_by(worker);
+            worker.awaited_since(|| isolate_if(self.way_back.isolated, step)).0
         })
     }
 
-    unsafe fn ended(&self, in_run: bool) {
-        if self.registry.is_left_behind() {
+    fn ended(self, in_run: bool) {
+        let registry = self.gone();
+        if registry.is_left_behind() {
             return; // It has ended in the parent, or will.
         }
-        self.registry.with_worker(|worker| match worker {
+        registry.with_worker(|worker| match worker {
             Some(worker) if in_run => worker.put_reason(),
-            _ => self.registry.release(),
+            _ => registry.release(),
         });
+    }
+
+    /// Its reason to live is that of the reference now.
+    fn ended_early(self) {
+        self.gone();
+    }
+
+    fn met() {
+        give_up_reason();
     }
 }
 
-/// Offers a task that was woken, to whoever has polled it last, if that one sleeps.
-///
-/// `behind`: not on the worker's own queue, where it would come first, and, in isolation, seem to
-/// have been made there; but to those who have nothing else to do.
-///
-/// # Safety
-///
-/// The reference must not be in any queue. It keeps what `registry` points to, until it is in one.
-pub(super) unsafe fn offer_woken(
-    registry: *const Arc<Registry>,
-    job: JobRef,
-    behind: bool,
-    polled_by: Option<usize>,
-) {
-    // SAFETY: the caller's promise. It is not used once the job is in a queue: hence a pointer.
-    let registry = unsafe { &*registry };
-    if registry.is_left_behind() {
-        return; // There is nobody here to run it.
+impl PoolHome {
+    /// What was inherited goes with the body, also if there is still a handle.
+    fn gone(self) -> Arc<Registry> {
+        unwind::drop_quietly(self.inherited);
+        self.registry
     }
-    let is_worker = registry.with_worker(|worker| worker.is_some());
-    if !is_worker {
-        // What the job keeps may be gone as soon as it is in the queue, and we have somebody to
-        // wake.
-        let registry = Arc::clone(registry);
-        // SAFETY: the caller's promise.
-        return unsafe { registry.inject_for(polled_by, job) };
+}
+
+/// A reference has left the queue that was the pool's reason to live.
+pub(super) fn give_up_reason() {
+    WorkerThread::with_current(|worker| worker.expect("jobs are run by workers").put_reason());
+}
+
+/// Where a task goes that was woken.
+#[derive(Debug)]
+pub(super) struct WayBack {
+    /// Whether it runs in isolation, as it was spawned.
+    isolated: bool,
+    /// Where it comes from, to those who wait for it in isolation.
+    origin: Option<Origin>,
+    /// The worker that has polled it last: what it has in memory may be near that one.
+    polled_by: AtomicUsize,
+}
+
+const NOBODY: usize = usize::MAX;
+
+impl WayBack {
+    pub(super) fn new(isolated: bool, origin: Option<Origin>) -> Self {
+        Self { isolated, origin, polled_by: AtomicUsize::new(NOBODY) }
     }
-    WorkerThread::with_current(|worker| {
-        // The same registry, which the worker keeps.
-        let registry = worker.expect("as we have seen").registry();
-        match behind {
-            // SAFETY: the caller's promise.
-            true => unsafe { registry.inject(job) },
-            // SAFETY: the same.
-            false => unsafe { registry.inject_or_push(job) },
+
+    pub(super) fn is_polled_by(&self, worker: &WorkerThread) {
+        // ORDERING: relaxed; a hint.
+        self.polled_by.store(worker.index(), Ordering::Relaxed);
+    }
+
+    /// Offers a task: in isolation, where those find it who wait for it; else to the worker that
+    /// wakes it, or, if none does, to whoever has polled it last, if that one sleeps. `again`: to
+    /// those who have nothing else to do.
+    ///
+    /// # Safety
+    ///
+    /// The reference must not be in any queue. It keeps what the pointers point to, until it is in
+    /// one.
+    pub(super) unsafe fn offer(this: *const Self, registry: *const Arc<Registry>, job: JobRef, again: bool) {
+        // SAFETY: the caller's promise. Neither is used once the job is in a queue: hence pointers.
+        let (this, registry) = unsafe { (&*this, &*registry) };
+        if registry.is_left_behind() {
+            return; // There is nobody here to run it.
         }
-    });
+        // ORDERING: relaxed; a hint.
+        let polled_by = Some(this.polled_by.load(Ordering::Relaxed)).filter(|worker| *worker != NOBODY);
+        let is_worker = registry.with_worker(|worker| worker.is_some());
+        let (origin, isolated) = (this.origin, this.isolated);
+        // SAFETY: the caller's promise, for each of them.
+        let offer = |registry: &Registry| unsafe {
+            match origin {
+                Some(origin) => registry.leave_job(job, origin),
+                None if !is_worker => registry.inject_for(polled_by, job),
+                // On the worker's own queue it would come first, and, in isolation, seem to have
+                // been made there.
+                None if again || isolated => registry.inject(job),
+                None => registry.inject_or_push(job),
+            }
+        };
+        // What the job keeps may be gone as soon as it is in the queue, and we have somebody to
+        // wake. A worker keeps the registry.
+        WorkerThread::with_current(|worker| match worker.filter(|_| is_worker) {
+            Some(worker) => offer(worker.registry()),
+            None => offer(&Arc::clone(registry)),
+        });
+    }
 }

@@ -118,28 +118,46 @@ impl<T> Private<T> {
     }
 }
 
-/// What threads have that own no deque: a [`Bottom`] all the same.
+/// What threads have that own no deque, or should not get to it by themselves: a [`Bottom`] all the
+/// same.
 #[cfg(not(any(drowse_loom, drowse_shuttle)))]
 #[derive(Debug)]
 #[repr(C)]
-pub struct Nobody<T>(CachePadded<Private<T>>);
+pub struct Nobody<T> {
+    private: CachePadded<Private<T>>,
+    own_slot: AtomicPtr<T>,
+}
 
 #[cfg(not(any(drowse_loom, drowse_shuttle)))]
 impl<T> Nobody<T> {
     /// With a slot for all that is pushed there. Nobody looks at it.
     pub const fn new(slot: &'static AtomicPtr<T>) -> Self {
-        Self(CachePadded::new(Private {
-            bottom: AtomicI64::new(0),
-            limit: AtomicI64::new(ASKED),
-            slots: Cell::new(slot),
-            mask: Cell::new(0),
-            cover: Cell::new(0),
-            number: usize::MAX,
-        }))
+        Self::with_slot(slot)
+    }
+
+    /// For one thread, which does not share the line with others.
+    pub fn for_one() -> Box<Self> {
+        let nobody = Box::new(Self::with_slot(ptr::null()));
+        nobody.private.slots.set(&raw const nobody.own_slot);
+        nobody
+    }
+
+    const fn with_slot(slot: *const AtomicPtr<T>) -> Self {
+        Self {
+            private: CachePadded::new(Private {
+                bottom: AtomicI64::new(0),
+                limit: AtomicI64::new(ASKED),
+                slots: Cell::new(slot),
+                mask: Cell::new(0),
+                cover: Cell::new(0),
+                number: usize::MAX,
+            }),
+            own_slot: AtomicPtr::new(ptr::null_mut()),
+        }
     }
 }
 
-// SAFETY: nobody changes the cells, and the rest is atomic.
+// SAFETY: nobody changes the cells once it is shared, and the rest is atomic.
 #[cfg(not(any(drowse_loom, drowse_shuttle)))]
 unsafe impl<T> Sync for Nobody<T> {}
 
@@ -154,7 +172,7 @@ impl<T> Bottom<T> {
     /// The end of nobody's deque, whose every push leaves the fast path. That, and the number, is
     /// all that there is to it.
     #[cfg(not(any(drowse_loom, drowse_shuttle)))]
-    pub const fn of_nobody(nobody: &'static Nobody<T>) -> Self {
+    pub const fn of_nobody(nobody: &Nobody<T>) -> Self {
         Self(ptr::from_ref(nobody).cast())
     }
 

@@ -7,12 +7,27 @@
 use super::isolate::MOST_THEFTS;
 use super::lineage::Point;
 use super::place::IfNobody;
+use super::registry::Registry;
 use super::trail::WaitFor;
 use super::worker::WorkerThread;
 use crate::deque::Stealer;
 use drowse_sleep::{Host, LatchWord};
 use drowse_sync::omittable;
 use std::cell::Cell;
+
+impl Registry {
+    /// This worker has pushed something, or something of it was left for others, before a fence:
+    /// those who sleep alone may wait for what it is in the middle of.
+    pub(super) fn call_those_who_wait_for(&self, worker: usize) {
+        let (mut of, mut thefts) = (worker, MOST_THEFTS);
+        while let Some(descent) = self.threads[of].lineage.read().filter(|_| thefts > 0) {
+            (of, thefts) = (descent.origin.worker, thefts - 1);
+            if self.sleep.sleeps_alone(of) {
+                omittable!("isolate/push-no-call", self.sleep.call(of));
+            }
+        }
+    }
+}
 
 impl WorkerThread {
     /// Sleeps until the latch is set, or there is something for this worker.
@@ -69,18 +84,6 @@ impl WorkerThread {
             let at_it = self.descendants_at(since);
             at_it.map(|(thief, descent)| (&self.registry.threads[thief].stealer, descent.since.position))
         })
-    }
-
-    /// This worker has pushed something, after a fence: those who sleep alone may wait for what it
-    /// is in the middle of.
-    pub(super) fn call_those_who_wait(&self) {
-        let (mut of, mut thefts) = (self.index(), MOST_THEFTS);
-        while let Some(descent) = self.registry.threads[of].lineage.read().filter(|_| thefts > 0) {
-            (of, thefts) = (descent.origin.worker, thefts - 1);
-            if self.registry.sleep.sleeps_alone(of) {
-                omittable!("isolate/push-no-call", self.registry.sleep.call(of));
-            }
-        }
     }
 
     /// Whether there is a letter that it may run itself, or leave to a spare, if it can.

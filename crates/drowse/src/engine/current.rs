@@ -1,5 +1,6 @@
 //! Which worker a thread is, and where that pushes.
 
+use super::registry::Registry;
 use super::worker::WorkerThread;
 use crate::deque::Bottom;
 #[cfg(not(any(drowse_loom, drowse_shuttle)))]
@@ -29,6 +30,29 @@ drowse_sync::thread_local! {
     /// The end of that worker's deque; that of nobody's on a thread that is not a worker, or on
     /// which a `join` has more to do than to push.
     static END: Cell<End> = const { Cell::new(End::of_nobody(&NOBODY)) };
+}
+
+/// Where jobs inherit something a `join` takes the long way, as from outside: by this.
+#[derive(Debug)]
+pub(super) struct Detour {
+    #[cfg(not(any(drowse_loom, drowse_shuttle)))]
+    nobody: Option<Box<Nobody<JobHeader>>>,
+}
+
+impl Detour {
+    /// That of a worker of this pool.
+    #[cfg_attr(any(drowse_loom, drowse_shuttle), expect(unused_variables, reason = "models have none"))]
+    pub(super) fn new(registry: &Registry) -> Self {
+        Self {
+            #[cfg(not(any(drowse_loom, drowse_shuttle)))]
+            nobody: registry.has_context().then(Nobody::for_one),
+        }
+    }
+
+    #[cfg(not(any(drowse_loom, drowse_shuttle)))]
+    fn end_for(&self, worker: &WorkerThread) -> End {
+        self.nobody.as_ref().map_or_else(|| worker.end_of_deque(), |nobody| End::of_nobody(nobody))
+    }
 }
 
 drowse_sync::thread_local! {
@@ -80,9 +104,7 @@ impl WorkerThread {
         END.with(|end| {
             // SAFETY: whoever calls this was promised that it is alive, if there is one.
             let worker = unsafe { this.as_ref() };
-            // Where jobs inherit something a `join` takes the long way, as from outside.
-            let fast = worker.filter(|worker| !worker.registry().has_context());
-            end.set(fast.map_or(End::of_nobody(&NOBODY), Self::end_of_deque));
+            end.set(worker.map_or(End::of_nobody(&NOBODY), |worker| worker.detour.end_for(worker)));
         });
         CURRENT.with(|current| current.replace(this))
     }

@@ -1,6 +1,5 @@
 //! Jobs from outside, and jobs for everyone.
 
-use super::lineage::Origin;
 use super::registry::Registry;
 use super::worker::WorkerThread;
 use crate::job::JobRef;
@@ -115,8 +114,8 @@ impl Registry {
     pub(crate) unsafe fn inject_broadcast(&self, jobs: impl ExactSizeIterator<Item = JobRef>) {
         assert_eq!(jobs.len(), self.num_threads(), "a broadcast is one job a worker");
         self.assert_here();
-        let here = |worker: &WorkerThread| Origin::sent(worker.index(), worker.take_moment());
-        let origin = self.with_worker(|worker| worker.filter(|worker| worker.is_isolated()).map(here));
+        let isolated = |worker: &&WorkerThread| worker.is_isolated();
+        let origin = self.with_worker(|worker| worker.filter(isolated).map(WorkerThread::sends));
         for (thread, job) in self.threads[..self.num_threads()].iter().zip(jobs) {
             thread.broadcasts.push(job, origin);
         }

@@ -130,14 +130,14 @@ impl Registry {
         self.isolates || (self.isolated_regions.get() > 0 && in_region())
     }
 
-    /// Offers a job that this worker may wait for in isolation, since that point.
+    /// Offers a job that comes from there, where those find it who wait for it in isolation.
     ///
     /// # Safety
     ///
     /// The reference must not be in any other queue.
-    pub(crate) unsafe fn leave_for(&self, worker: usize, since: Point, job: JobRef) {
+    pub(crate) unsafe fn leave_job(&self, job: JobRef, origin: Origin) {
         self.assert_here();
-        self.give_back(job, Origin::sent(worker, since.moment));
+        self.give_back(job, origin);
     }
 
     /// Gives back a job that the caller may not run.
@@ -146,8 +146,10 @@ impl Registry {
         self.returned.push(job, Some(origin));
         // WAKE: for the job, as if it had been injected: nobody has it any more.
         omittable!("isolate/return-no-post", self.sleep.post_injected(1, &|| false));
-        // WAKE: whom it comes from may wait for it, alone. (No model shows what is lost without.)
+        // WAKE: whom it comes from may wait for it, alone; and so may those who wait for what that
+        // one is in the middle of. (No model shows what is lost without.)
         self.sleep.call(origin.worker);
+        self.call_those_who_wait_for(origin.worker);
     }
 }
 

@@ -24,7 +24,7 @@ use drowse_sync::{faulty, full_fence};
 
 /// Where a job comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Origin {
+pub(crate) struct Origin {
     /// Whom it was stolen from, or sent by.
     pub(super) worker: usize,
     pub(super) mark: Mark,
@@ -32,7 +32,7 @@ pub(super) struct Origin {
 
 /// Which of that worker's jobs it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(crate) enum Mark {
     /// The one that was stolen at this position of its deque.
     Stolen(i64),
     /// One that was sent at this moment.
@@ -51,7 +51,7 @@ impl Origin {
         Self { worker: victim, mark: Mark::Stolen(position) }
     }
 
-    pub(super) fn sent(worker: usize, moment: i64) -> Self {
+    pub(crate) fn sent(worker: usize, moment: i64) -> Self {
         Self { worker, mark: Mark::Sent(moment) }
     }
 

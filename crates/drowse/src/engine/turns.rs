@@ -94,7 +94,7 @@ pub(super) fn after_slow_push(deque: &Owner<JobHeader>) -> bool {
         let Some(worker) = worker else { return false };
         let registry = worker.registry();
         if registry.has_isolated() {
-            worker.call_those_who_wait();
+            registry.call_those_who_wait_for(worker.index());
         }
         if registry.overdue.get() > 0 {
             worker.give_a_turn();

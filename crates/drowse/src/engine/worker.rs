@@ -1,6 +1,7 @@
 //! What one worker has for itself.
 
-use super::lineage::{Lineage, Point};
+use super::current::Detour;
+use super::lineage::{Lineage, Origin, Point};
 use super::place::NOWHERE;
 use super::places::Ticket;
 use super::registry::Registry;
@@ -59,12 +60,14 @@ pub(crate) struct WorkerThread {
     /// How many of its waits, in which it runs other jobs, are on its stack.
     pub(super) waits: Cell<u32>,
     is_adopted: bool,
+    pub(super) detour: Detour,
 }
 
 impl WorkerThread {
     pub(super) fn new(parts: ThreadBuilderParts, is_adopted: bool) -> Self {
         // What it has executed on other threads counts too.
         let counted = parts.registry.threads[parts.index].meter.heavy_fences.get();
+        let detour = Detour::new(&parts.registry);
         Self {
             deque: parts.deque,
             index: parts.index,
@@ -88,6 +91,7 @@ impl WorkerThread {
             heavy_fences_before: Cell::new(heavy_fences_executed().wrapping_sub(counted)),
             waits: Cell::new(0),
             is_adopted,
+            detour,
         }
     }
 
@@ -166,14 +170,14 @@ impl WorkerThread {
     pub(crate) fn take_point(&self) -> Point {
         let point = self.point();
         if self.is_isolated() {
-            self.take_moment();
+            self.lineage().take_moment();
         }
         point
     }
 
-    /// A moment for something that it sends.
-    pub(super) fn take_moment(&self) -> i64 {
-        self.lineage().take_moment()
+    /// Where something comes from that it sends now.
+    pub(crate) fn sends(&self) -> Origin {
+        Origin::sent(self.index, self.lineage().take_moment())
     }
 
     pub(super) fn lineage(&self) -> &Lineage {

@@ -1,15 +1,16 @@
 //! The allocation of a task.
 
 use super::body::Body;
+use super::core::{Core, Vtable};
 use super::handle::Handle;
-use super::state::{Begin, Cancel, Dropped, Rest, State};
+use super::state::{Begin, Rest};
 use super::waiter::Waiter;
 use super::{Cancelled, waker};
 use crate::job::{JobHeader, JobRef};
 use crate::unwind::{self, Payload};
-use drowse_sync::Lifetime;
 use drowse_sync::cell::UnsafeCell;
-use std::mem::{self, MaybeUninit};
+use drowse_sync::{mutant, omittable};
+use std::mem::{self, ManuallyDrop};
 use std::pin::Pin;
 use std::ptr::{self, NonNull};
 use std::task::{Context, Poll};
@@ -31,42 +32,23 @@ pub(crate) trait Home: Send + Sync {
     /// Calls `step`, on a worker.
     fn run<R>(&self, step: impl FnOnce() -> R) -> R;
 
-    /// The body is gone, and what it has borrowed may go too. The last use of the home, which may
-    /// be gone when this returns. `in_run`: on a worker that has nothing else to do for it.
-    ///
-    /// # Safety
-    ///
-    /// To be called once.
-    unsafe fn ended(&self, in_run: bool);
-}
+    /// The body is gone, and what it has borrowed may go too. `in_run`: on a worker that has
+    /// nothing else to do for it.
+    fn ended(self, in_run: bool);
 
-/// What all tasks have, whatever their bodies are. Comes first in each.
-#[repr(C)]
-#[derive(Debug)]
-pub(super) struct Core {
-    header: JobHeader,
-    pub(super) state: State,
-    vtable: &'static Vtable,
-    /// Whose place this is, the state says.
-    waiter: UnsafeCell<Option<Waiter>>,
-    lifetime: Lifetime,
-}
+    /// The same, but there is still a reference in a queue: the pool must not end before somebody
+    /// has [met](Self::met) it.
+    fn ended_early(self);
 
-/// What depends on the body.
-#[derive(Debug)]
-struct Vtable {
-    offer: unsafe fn(NonNull<Core>, JobRef),
-    drop_body: unsafe fn(NonNull<Core>),
-    take_result: unsafe fn(NonNull<Core>, *mut ()),
-    drop_result: unsafe fn(NonNull<Core>),
-    free: unsafe fn(NonNull<Core>),
-    begins_once: bool,
+    /// A reference was taken from a queue whose task had ended early. On a worker.
+    fn met();
 }
 
 #[repr(C)]
 struct Cell<B: Body, H> {
     core: Core,
-    home: H,
+    /// There until the task has ended.
+    home: ManuallyDrop<H>,
     stage: UnsafeCell<Stage<B>>,
 }
 
@@ -83,149 +65,12 @@ enum Stage<B: Body> {
 /// What the body borrows must be there until its home is told that it has [ended](Home::ended).
 /// The body and its result must be able to cross to other threads.
 pub(crate) unsafe fn new<B: Body, H: Home>(body: B, home: H) -> (Handle<B::Output>, JobRef) {
-    let core = Core {
-        header: JobHeader::new(Cell::<B, H>::execute),
-        state: State::new(),
-        vtable: &Cell::<B, H>::VTABLE,
-        waiter: UnsafeCell::new(None),
-        lifetime: Lifetime::new(),
-    };
+    let core = Core::new(JobHeader::new(Cell::<B, H>::execute), &Cell::<B, H>::VTABLE);
+    let home = ManuallyDrop::new(home);
     let cell = Box::new(Cell { core, home, stage: UnsafeCell::new(Stage::Body(body)) });
     let core: NonNull<Core> = NonNull::from(Box::leak(cell)).cast();
     // SAFETY: the two references that the state begins with.
     unsafe { (Handle::new(core), Core::job(core)) }
-}
-
-impl Core {
-    /// A reference, to be put into a queue.
-    ///
-    /// # Safety
-    ///
-    /// It must be the caller's.
-    unsafe fn job(this: NonNull<Self>) -> JobRef {
-        // SAFETY: the header comes first, and `execute` casts it back. The task is there as long as
-        // there are references.
-        unsafe { JobRef::new(this.cast()) }
-    }
-
-    /// # Safety
-    ///
-    /// The caller must have a reference. If it `gives` it, it is gone afterwards.
-    pub(super) unsafe fn wake(this: NonNull<Self>, gives: bool) {
-        // SAFETY: the caller's promise; and what is offered has a reference of its own then.
-        unsafe {
-            if this.as_ref().state.wake(gives) {
-                Self::offer(this);
-            } else if gives {
-                Self::drop_reference(this);
-            }
-        }
-    }
-
-    /// # Safety
-    ///
-    /// The reference must be the caller's.
-    unsafe fn offer(this: NonNull<Self>) {
-        // SAFETY: the caller's promise.
-        unsafe { (this.as_ref().vtable.offer)(this, Self::job(this)) };
-    }
-
-    /// # Safety
-    ///
-    /// It must be the caller's.
-    pub(super) unsafe fn drop_reference(this: NonNull<Self>) {
-        // SAFETY: the caller's promise; and the last one frees it.
-        unsafe {
-            this.as_ref().lifetime.used();
-            match this.as_ref().state.drop_reference() {
-                Dropped::NotLast => (),
-                Dropped::Last => (this.as_ref().vtable.free)(this),
-                Dropped::Offer => Self::offer(this),
-            }
-        }
-    }
-
-    /// Whether that has, or will have, an effect.
-    ///
-    /// # Safety
-    ///
-    /// The caller must have a reference.
-    pub(super) unsafe fn cancel(this: NonNull<Self>) -> bool {
-        // SAFETY: the caller's promise; and who claims a body has it.
-        unsafe {
-            let vtable = this.as_ref().vtable;
-            match this.as_ref().state.cancel(vtable.begins_once) {
-                Cancel::TooLate => return false,
-                Cancel::Told => (),
-                Cancel::Claimed => (vtable.drop_body)(this),
-                Cancel::Offer => Self::offer(this),
-            }
-        }
-        true
-    }
-
-    /// Puts a waiter into its place: what `next` makes of the one that was there. False if the task
-    /// is done.
-    ///
-    /// # Safety
-    ///
-    /// For the handle.
-    pub(super) unsafe fn leave_waiter(&self, next: impl FnOnce(Option<Waiter>) -> Waiter) -> bool {
-        if !self.state.take_place() {
-            return false;
-        }
-        // SAFETY: the place is the handle's.
-        let before = unsafe { self.waiter() };
-        let waiter = next(before);
-        // SAFETY: it still is.
-        self.waiter.with_mut(|place| unsafe { *place = Some(waiter) });
-        let is_left = self.state.leave_waiter();
-        if !is_left {
-            // SAFETY: it still is.
-            drop(unsafe { self.waiter() });
-        }
-        is_left
-    }
-
-    /// Drops the waiter, if there is one, unless it belongs to whoever has ended the task.
-    ///
-    /// # Safety
-    ///
-    /// For the handle.
-    pub(super) unsafe fn drop_waiter(&self) {
-        if self.state.take_place() {
-            // SAFETY: the place is the handle's.
-            unwind::drop_quietly(unsafe { self.waiter() });
-        }
-    }
-
-    /// # Safety
-    ///
-    /// For the one whose place it is.
-    unsafe fn waiter(&self) -> Option<Waiter> {
-        // SAFETY: the caller's promise.
-        self.waiter.with_mut(|place| unsafe { (*place).take() })
-    }
-
-    /// # Safety
-    ///
-    /// For the handle of a task that is done. `T` must be that of its result, which is gone then.
-    pub(super) unsafe fn take_result<T>(this: NonNull<Self>) -> thread::Result<T> {
-        let mut result = MaybeUninit::<thread::Result<T>>::uninit();
-        // SAFETY: the caller's promise; the function writes what it has read.
-        unsafe {
-            (this.as_ref().vtable.take_result)(this, result.as_mut_ptr().cast());
-            result.assume_init()
-        }
-    }
-
-    /// # Safety
-    ///
-    /// For the handle of a task that is done.
-    pub(super) unsafe fn drop_result(this: NonNull<Self>) {
-        // SAFETY: the caller's promise.
-        unsafe { (this.as_ref().vtable.drop_result)(this) };
-    }
 }
 
 impl<B: Body, H: Home> Cell<B, H> {
@@ -248,7 +93,10 @@ impl<B: Body, H: Home> Cell<B, H> {
         // SAFETY: the reference keeps it until it is given up, in here, as the last thing of all.
         unwind::or_abort(|| unsafe {
             let begin = this.as_ref().core.state.begin();
-            if begin == Begin::Nothing {
+            if begin == Begin::Met {
+                omittable!("task/met-says-nothing", H::met());
+            }
+            if matches!(begin, Begin::Met | Begin::Nothing) {
                 return Core::drop_reference(this.cast());
             }
             let may_step = begin == Begin::Step && !this.as_ref().home.is_off();
@@ -256,7 +104,7 @@ impl<B: Body, H: Home> Cell<B, H> {
                 match if may_step { this.as_ref().core.state.rest() } else { Rest::Drop } {
                     Rest::Idle => return,
                     Rest::Again => {
-                        return H::offer(&raw const (*this.as_ptr()).home, Core::job(this.cast()), true);
+                        return H::offer(Self::home(this), Core::job(this.cast()), true);
                     }
                     Rest::Drop => {
                         Self::run(this, || {
@@ -269,6 +117,14 @@ impl<B: Body, H: Home> Cell<B, H> {
             Self::end(this, true);
             Core::drop_reference(this.cast());
         });
+    }
+
+    /// # Safety
+    ///
+    /// There must be a task. What this points to is there until it has ended.
+    unsafe fn home(this: NonNull<Self>) -> *const H {
+        // SAFETY: the caller's promise. The wrapper is what it wraps.
+        unsafe { (&raw const (*this.as_ptr()).home).cast() }
     }
 
     /// Runs a step. Whether it was the last: then its result is in the body's place.
@@ -336,24 +192,35 @@ impl<B: Body, H: Home> Cell<B, H> {
     /// The caller must have the result, and a reference.
     unsafe fn end(this: NonNull<Self>, in_run: bool) {
         // SAFETY: the caller's promise: the result is ours until the state says that it is done;
-        // then the waiter, if there is one, and the result, if there is no handle.
+        // then the waiter, if there is one, and the result, if there is no handle. The home is
+        // nobody's but ours since the body is gone.
         unsafe {
             let task = this.as_ref();
-            let end = task.core.state.end();
+            let end = task.core.state.end(B::BEGINS_ONCE);
             if end.has_waiter {
                 task.core.waiter().into_iter().for_each(Waiter::tell);
             }
-            if !end.has_handle {
+            // The result first: it may borrow what the body has borrowed.
+            let late = mutant::active("task/home-before-result");
+            if !end.has_handle && !late {
                 Self::drop_result(this.cast());
             }
-            task.home.ended(in_run);
+            let home = Self::home(this).read();
+            if end.is_queued {
+                home.ended_early();
+            } else {
+                home.ended(in_run);
+            }
+            if !end.has_handle && late {
+                Self::drop_result(this.cast());
+            }
         }
     }
 
     unsafe fn offer(this: NonNull<Core>, job: JobRef) {
         // SAFETY: the caller's promise: the reference keeps the task. Its body is there, so its
         // home is.
-        unsafe { H::offer(&raw const (*this.cast::<Self>().as_ptr()).home, job, false) };
+        unsafe { H::offer(Self::home(this.cast()), job, false) };
     }
 
     unsafe fn drop_body(this: NonNull<Core>) {

@@ -1,6 +1,6 @@
 //! The end of a task that its result comes out of.
 
-use super::cell::Core;
+use super::core::Core;
 use super::waiter::Waiter;
 use std::marker::PhantomData;
 use std::ptr::NonNull;

@@ -20,6 +20,7 @@
 
 mod body;
 mod cell;
+mod core;
 mod handle;
 mod state;
 mod waiter;

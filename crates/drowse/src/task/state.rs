@@ -46,8 +46,10 @@ pub(super) enum Begin {
     Step,
     /// Drop the body, on behalf of whoever has cancelled it.
     Drop,
-    /// Nothing: somebody else has ended it, or is about to.
+    /// Nothing: somebody else is about to end it.
     Nothing,
+    /// Nothing: somebody else has ended it, early.
+    Met,
 }
 
 /// What to do with a task whose step has not ended it.
@@ -81,6 +83,8 @@ pub(super) struct End {
     pub(super) has_waiter: bool,
     /// There is somebody to whom the result belongs.
     pub(super) has_handle: bool,
+    /// There is a reference in a queue: it has ended early, and somebody will meet that.
+    pub(super) is_queued: bool,
 }
 
 /// What has to be done when a reference is gone.
@@ -119,7 +123,8 @@ impl State {
         // ORDERING: acquire, of what the step before has left, and of what those did who woke it.
         self.change(mutant::weaken("task/begin-relaxed", Ordering::Acquire), |state| {
             if look!("task/begins-twice", state & (DONE | RUNNING) != 0) {
-                return (state, Begin::Nothing);
+                let begin = if state & DONE != 0 { Begin::Met } else { Begin::Nothing };
+                return (state & !QUEUED, begin);
             }
             let begin = if state & CANCELLED != 0 { Begin::Drop } else { Begin::Step };
             (state & !QUEUED | RUNNING, begin)
@@ -143,11 +148,16 @@ impl State {
         })
     }
 
-    /// Whoever has the body has put the result into its place.
-    pub(super) fn end(&self) -> End {
+    /// Whoever has the body has put the result into its place. One that `begins_once` is not woken:
+    /// if it is still said to be queued, it is.
+    pub(super) fn end(&self, begins_once: bool) -> End {
         // ORDERING: release, of the result; acquire, of the waiter.
         self.change(mutant::weaken("task/end-relaxed", Ordering::AcqRel), |state| {
-            let end = End { has_waiter: state & WAITER != 0, has_handle: state & HANDLE != 0 };
+            let end = End {
+                has_waiter: state & WAITER != 0,
+                has_handle: state & HANDLE != 0,
+                is_queued: look!("task/end-looks-not", begins_once && state & QUEUED != 0),
+            };
             (state & !(RUNNING | QUEUED) | DONE, end)
         })
     }

@@ -1,6 +1,6 @@
 //! Wakers of tasks.
 
-use super::cell::Core;
+use super::core::Core;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::task::{RawWaker, RawWakerVTable, Waker};

@@ -1,9 +1,10 @@
 //! What is called off.
 
-use crate::common::until;
+use crate::common::{occupy, until, watchdog};
 use crate::{Event, Token, on_every_pool, yield_times};
+use drowse::ThreadPoolBuilder;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
 #[test]
 fn a_closure_that_has_not_begun_is_dropped_at_once() {
@@ -90,5 +91,34 @@ fn whoever_is_dropped_cancels_if_it_said_so() {
         until("the inner one is dropped too", || drops.load(Ordering::Acquire) == 1);
         // One that has ended is not.
         assert_eq!(drowse::block_on(pool.spawn_handle(|| 42).cancel_on_drop()).unwrap(), 42);
+    });
+}
+
+/// Its reference stays in the queue, behind a job that waits. The pool must not end before somebody
+/// has taken it: nobody would then.
+#[test]
+fn a_closure_that_is_cancelled_as_its_pool_ends_is_freed() {
+    watchdog(|| {
+        for is_scoped in [false, true] {
+            let token = Arc::new(());
+            let lives = Arc::downgrade(&token);
+            let builder = ThreadPoolBuilder::new().num_threads(1);
+            // The pool has the token, and so has whatever its jobs inherit.
+            let pool = builder.context(move || Arc::clone(&token), |_: &Arc<()>, run| run()).build().unwrap();
+            let busy = occupy(&pool, 1);
+            let handle = match is_scoped {
+                true => pool.in_place_scope(|s| {
+                    let handle = s.spawn_handle(|_| ());
+                    assert!(handle.cancel());
+                    handle
+                }),
+                false => pool.spawn_handle(|| ()),
+            };
+            assert!(handle.cancel() || is_scoped);
+            assert!(handle.join().unwrap_err().is_cancelled());
+            drop(pool);
+            drop(busy);
+            until("the pool is gone, and all that it had", || lives.strong_count() == 0);
+        }
     });
 }

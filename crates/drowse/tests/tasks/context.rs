@@ -1,6 +1,6 @@
 //! What jobs inherit from whoever sends them.
 
-use crate::common::watchdog;
+use crate::common::{occupy, until, watchdog};
 use crate::{SleepProtocol, yield_times};
 use drowse::{ThreadPool, ThreadPoolBuilder};
 use std::cell::Cell;
@@ -222,5 +222,24 @@ fn hooks_may_panic() {
         assert!(bad.join().is_err());
         pool.broadcast(|_| REQUEST.set(0));
         pool.shutdown();
+    });
+}
+
+/// It goes with the body, though somebody still has the handle, and a waker.
+#[test]
+fn what_was_inherited_goes_with_the_body() {
+    watchdog(|| {
+        let token = Arc::new(());
+        let inherited = Arc::clone(&token);
+        let builder = ThreadPoolBuilder::new().num_threads(2);
+        let pool = builder.context(move || Arc::clone(&inherited), |_: &Arc<()>, run| run()).build().unwrap();
+        let [ran, cancelled] = [false, true].map(|cancels| {
+            let busy = cancels.then(|| occupy(&pool, 2));
+            let handle = pool.spawn_handle(|| ());
+            assert!(busy.is_none() || handle.cancel());
+            handle
+        });
+        until("both bodies are gone", || Arc::strong_count(&token) == 2);
+        assert!(ran.join().is_ok() && cancelled.join().is_err());
     });
 }

@@ -2,7 +2,7 @@
 
 use crate::common::{until, until_all_sleep, watchdog};
 use crate::{Event, Token, on_every_pool, yield_times};
-use drowse::{JoinHandle, Task, ThreadPoolBuilder};
+use drowse::{JoinHandle, SleepProtocol, Task, ThreadPoolBuilder, Waiting};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -276,4 +276,37 @@ fn in_isolation_it_is_found_by_whoever_waits() {
             });
         });
     });
+}
+
+/// Each waits, on a worker and in isolation, for one that is woken elsewhere: deeper than there are
+/// spares.
+#[test]
+fn in_isolation_they_wait_for_one_another() {
+    fn wait_for_next(depth: usize) -> usize {
+        if depth == 0 {
+            return 0;
+        }
+        let next = drowse::spawn_future(async move {
+            yield_times(2).await;
+            wait_for_next(depth - 1)
+        });
+        1 + drowse::block_on(next).unwrap()
+    }
+    for protocol in SleepProtocol::ALL {
+        for width in [1, 2, 4] {
+            watchdog(move || {
+                let pool = ThreadPoolBuilder::new().num_threads(width).sleep_protocol(protocol);
+                let pool = pool.waiting(Waiting::Isolate).build().unwrap();
+                assert_eq!(pool.install(|| wait_for_next(30)), 30);
+                let in_scope = pool.scope(|s| {
+                    let task = s.spawn_future(async {
+                        yield_times(2).await;
+                        wait_for_next(30)
+                    });
+                    drowse::block_on(task).unwrap()
+                });
+                assert_eq!(in_scope, 30);
+            });
+        }
+    }
 }

@@ -124,3 +124,27 @@ fn whoever_cancels_counts_it_down() {
         }
     });
 }
+
+/// Looks at what it borrows when it is dropped.
+struct Looks<'a>(&'a AtomicUsize);
+
+impl Drop for Looks<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Nobody wants the result; the scope waits for its end all the same.
+#[test]
+fn a_result_that_borrows_is_dropped_within_the_scope() {
+    on_every_pool(|pool| {
+        for _ in 0..100 {
+            let drops = AtomicUsize::new(0);
+            pool.scope(|s| {
+                drop(s.spawn_handle(|_| Looks(&drops)));
+                drop(s.spawn_future(async { Looks(&drops) }));
+            });
+            assert_eq!(drops.load(Ordering::Relaxed), 2);
+        }
+    });
+}

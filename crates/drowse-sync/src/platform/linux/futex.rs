@@ -11,8 +11,25 @@ pub(super) const SYS_FUTEX: libc::c_long = libc::SYS_futex;
 #[cfg(target_arch = "riscv32")]
 pub(super) const SYS_FUTEX: libc::c_long = 422; // futex_time64
 
+/// What that call takes for a number of seconds, or nanoseconds: libc's `timespec` may be wider.
+#[cfg(not(any(target_arch = "riscv32", all(target_arch = "x86_64", target_pointer_width = "32"))))]
+type Long = libc::c_long;
+#[cfg(any(target_arch = "riscv32", all(target_arch = "x86_64", target_pointer_width = "32")))]
+type Long = i64;
+
+#[repr(C)]
+struct Timeout {
+    seconds: Long,
+    nanoseconds: Long,
+}
+
 /// Blocks if the word holds `value`, until somebody wakes the thread, or it is time.
-pub(super) fn wait(word: &AtomicU32, value: u32, timeout: Option<&libc::timespec>) {
+pub(super) fn wait(word: &AtomicU32, value: u32, timeout: Option<Duration>) {
+    let timeout = timeout.map(|time| Timeout {
+        // Decades are long enough, and fit whatever the type is.
+        seconds: time.as_secs().min(i32::MAX as u64) as Long,
+        nanoseconds: time.subsec_nanos() as Long,
+    });
     // SAFETY: `word` is a live, aligned four-byte location for the length of the call, and
     // FUTEX_WAIT only reads it, and the timeout, where null means none. Errors (the value
     // differs, a signal came, time is up) need no handling: the caller looks again.
@@ -22,7 +39,7 @@ pub(super) fn wait(word: &AtomicU32, value: u32, timeout: Option<&libc::timespec
             ptr::from_ref(word),
             libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
             value,
-            timeout.map_or(ptr::null(), ptr::from_ref),
+            timeout.as_ref().map_or(ptr::null(), ptr::from_ref),
         );
     }
 }
@@ -44,10 +61,7 @@ impl Bed {
 
     /// May return early.
     pub(crate) fn sleep_for(&self, word: &AtomicU32, value: u32, time: Duration) {
-        // Decades are long enough, and fit whatever the fields' types are.
-        let seconds = time.as_secs().min(i32::MAX as u64);
-        let timeout = libc::timespec { tv_sec: seconds as _, tv_nsec: time.subsec_nanos() as _ };
-        wait(word, value, Some(&timeout));
+        wait(word, value, Some(time));
     }
 
     pub(crate) fn wake(&self, word: &AtomicU32) {

@@ -273,10 +273,8 @@ fn wait_it_out() {
     let start = Instant::now();
     while let Some(left) = LONG_ENOUGH.checked_sub(start.elapsed()).filter(|left| !left.is_zero()) {
         let never_changes = AtomicU32::new(0);
-        // Less than a second, so it fits whatever the fields' types are.
-        let timeout = libc::timespec { tv_sec: 0, tv_nsec: left.subsec_nanos() as _ };
         // If it ends early, or is refused, the loop looks at the clock.
-        futex::wait(&never_changes, 0, Some(&timeout));
+        futex::wait(&never_changes, 0, Some(left));
         hint::spin_loop();
     }
 }

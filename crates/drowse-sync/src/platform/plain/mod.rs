@@ -58,6 +58,8 @@ pub(crate) fn write_to_stderr(line: &[u8]) {
 pub(crate) struct Moment(Instant);
 
 impl Moment {
+    pub(crate) const TIME_PASSES: bool = true;
+
     pub(crate) fn now() -> Self {
         Self(Instant::now())
     }

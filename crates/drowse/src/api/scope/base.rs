@@ -2,7 +2,7 @@
 
 use crate::api::TrySpawnError;
 use crate::api::cancel::Cancellation;
-use crate::engine::{Bound, Bounded, Point, Registry, SharedCount, WaitFor, WorkerThread, is_isolated};
+use crate::engine::{Bound, Bounded, Origin, Registry, SharedCount, WaitFor, WorkerThread, is_isolated};
 use crate::job::{HeapJob, JobRef};
 use crate::latch::CountLatch;
 use crate::unwind::{self, Payload};
@@ -89,7 +89,7 @@ impl<'scope> ScopeBase<'scope> {
     pub(super) unsafe fn offer(&self, job: JobRef) {
         match self.isolated_waiter() {
             // SAFETY: the caller's promise.
-            Some((worker, since)) => unsafe { self.registry.leave_for(worker, since, job) },
+            Some(origin) => unsafe { self.registry.leave_job(job, origin) },
             // SAFETY: the same.
             None => unsafe { self.registry.inject_or_push(job) },
         }
@@ -100,11 +100,21 @@ impl<'scope> ScopeBase<'scope> {
         self.isolated_waiter().is_some()
     }
 
-    /// The worker that waits for the scope in isolation, and since when, if the calling thread is
-    /// none of its pool.
-    fn isolated_waiter(&self) -> Option<(usize, Point)> {
+    /// What the calling thread offers now comes from there, to the worker that waits for the scope
+    /// in isolation; if the thread is none of its pool.
+    fn isolated_waiter(&self) -> Option<Origin> {
         let is_outside = || self.registry.with_worker(|worker| worker.is_none());
-        if self.isolated && is_outside() { self.pending.waiter_in(&self.registry) } else { None }
+        if self.isolated && is_outside() { self.origin_for_waiter() } else { None }
+    }
+
+    fn origin_for_waiter(&self) -> Option<Origin> {
+        self.pending.waiter_in(&self.registry).map(|(worker, since)| Origin::sent(worker, since.moment))
+    }
+
+    /// Where a task that is spawned now comes from, to those who wait for it in isolation.
+    pub(super) fn origin_of_task(&self) -> Option<Origin> {
+        let here = || self.registry.with_worker(|worker| worker.map(WorkerThread::sends));
+        if self.isolated { here().or_else(|| self.origin_for_waiter()) } else { None }
     }
 
     /// A job of the scope on each worker.

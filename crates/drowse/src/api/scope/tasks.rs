@@ -2,12 +2,13 @@
 
 use super::Scope;
 use super::base::{AsBase, ScopeBase, ScopePtr};
-use crate::api::home::{PolledBy, offer_woken, whereabouts};
+use crate::api::home::{WayBack, give_up_reason, whereabouts};
 use crate::api::{JoinHandle, Task};
 use crate::engine::{Inherited, SharedCount, WorkerThread};
 use crate::job::JobRef;
 use crate::latch::CountLatch;
 use crate::task::{self, Body, Closure, Home, Polled};
+use crate::unwind;
 use drowse_sync::Arc;
 use std::future::Future;
 
@@ -88,7 +89,8 @@ impl<'scope> Scope<'scope> {
         let spawned_at = whereabouts(&base.registry);
         let inherited = base.registry.inherit();
         base.count_job();
-        let home = ScopeHome { scope: ScopePtr::new(self), inherited, polled_by: PolledBy::nobody() };
+        let way_back = WayBack::new(base.isolated, base.origin_of_task());
+        let home = ScopeHome { scope: ScopePtr::new(self), inherited, way_back };
         // SAFETY: what the body borrows lives for `'scope`, and the scope itself until it has
         // counted the task down, which its home does when the body is gone. Both are `Send`.
         let (handle, job) = unsafe { task::new(body, home) };
@@ -102,7 +104,7 @@ impl<'scope> Scope<'scope> {
 struct ScopeHome<'scope> {
     scope: ScopePtr<Scope<'scope>>,
     inherited: Inherited,
-    polled_by: PolledBy,
+    way_back: WayBack,
 }
 
 impl<'scope> ScopeHome<'scope> {
@@ -115,9 +117,9 @@ impl<'scope> ScopeHome<'scope> {
 impl Home for ScopeHome<'_> {
     unsafe fn offer(this: *const Self, job: JobRef, again: bool) {
         // SAFETY: the caller's promise: until the job is in a queue, the scope waits for it.
-        let (base, polled_by) = unsafe { ((*this).base(), (*this).polled_by.get()) };
-        // SAFETY: the caller's promise.
-        unsafe { offer_woken(&raw const base.registry, job, again || base.isolated, polled_by) };
+        let (way_back, base) = unsafe { (&raw const (*this).way_back, (*this).base()) };
+        // SAFETY: the same.
+        unsafe { WayBack::offer(way_back, &raw const base.registry, job, again) };
     }
 
     fn is_off(&self) -> bool {
@@ -128,20 +130,35 @@ impl Home for ScopeHome<'_> {
         WorkerThread::with_current(|worker| {
             let worker = worker.expect("jobs are run by workers");
             let base = self.base();
-            self.polled_by.set(worker);
+            self.way_back.is_polled_by(worker);
             worker.begin_job_of(&raw const base.pending);
             let step = || worker.registry().run_in(&self.inherited, step);
             worker.awaited_since(|| if base.isolated { worker.isolate(step) } else { step() }).0
         })
     }
 
-    unsafe fn ended(&self, in_run: bool) {
-        let pending = &raw const self.base().pending;
+    fn ended(self, in_run: bool) {
+        unwind::drop_quietly(self.inherited);
+        // SAFETY: the scope is there: the task is still counted.
+        let pending = &raw const unsafe { &*self.scope.get() }.base().pending;
         WorkerThread::with_current(|worker| match worker {
             // SAFETY: it is the task's own count, given up once.
             Some(worker) if in_run => unsafe { worker.put_count(pending) },
             // SAFETY: the same.
             _ => unsafe { CountLatch::subtract(pending, 1) },
         });
+    }
+
+    /// The scope may end, but the pool does not.
+    fn ended_early(self) {
+        let registry = &self.base().registry;
+        if !registry.is_left_behind() {
+            registry.retain();
+        }
+        self.ended(false);
+    }
+
+    fn met() {
+        give_up_reason();
     }
 }
