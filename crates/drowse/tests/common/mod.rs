@@ -4,6 +4,8 @@
 
 pub(crate) mod books;
 pub(crate) mod child;
+#[cfg(target_os = "linux")]
+pub(crate) mod cpus;
 pub(crate) mod deadlocks;
 pub(crate) mod ledger;
 #[cfg(target_os = "linux")]

@@ -9,6 +9,7 @@ mod common;
 mod aborts;
 mod broken_stderr;
 mod build_global;
+mod confined;
 mod fork;
 mod global_env;
 mod late_fences;

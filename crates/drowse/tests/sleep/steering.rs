@@ -6,41 +6,13 @@
 #![cfg(target_os = "linux")]
 
 use crate::common::child::{in_child, this_test};
+use crate::common::cpus::{Cpus, mask, mask_of, set_mask};
 use crate::common::seccomp::{Answer, Whom, answer};
 use crate::common::{self, assert_works, until_all_sleep, watchdog};
 use drowse::{SleepMetrics, SleepProtocol, Steering, ThreadPool, ThreadPoolBuilder};
-use std::collections::BTreeSet;
-use std::mem;
 use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
-
-/// Processors.
-type Cpus = BTreeSet<usize>;
-
-/// Where the thread may run; 0 is the calling one.
-fn mask_of(thread: libc::pid_t) -> Cpus {
-    // SAFETY: all zero is an empty set, which the system fills.
-    unsafe {
-        let mut set: libc::cpu_set_t = mem::zeroed();
-        assert_eq!(libc::sched_getaffinity(thread, size_of::<libc::cpu_set_t>(), &raw mut set), 0);
-        (0..libc::CPU_SETSIZE as usize).filter(|cpu| libc::CPU_ISSET(*cpu, &set)).collect()
-    }
-}
-
-fn mask() -> Cpus {
-    mask_of(0)
-}
-
-/// Lets the calling thread run there alone.
-fn set_mask(cpus: &Cpus) {
-    // SAFETY: all zero is an empty set; the system reads it.
-    unsafe {
-        let mut set: libc::cpu_set_t = mem::zeroed();
-        cpus.iter().for_each(|cpu| libc::CPU_SET(*cpu, &mut set));
-        assert_eq!(libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set), 0);
-    }
-}
 
 /// Whether there is a choice at all. With one processor, nobody is steered, and that is tested
 /// below.
