@@ -9,6 +9,20 @@ use std::io;
 /// gets.
 ///
 /// The handler starts a thread in any way it likes, and that thread calls [`run`](Self::run).
+///
+/// # Example
+///
+/// ```
+/// use std::thread;
+///
+/// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).spawn_handler(|worker| {
+///     let name = format!("render-{}", worker.index());
+///     thread::Builder::new().name(name).spawn(|| worker.run()).map(drop)
+/// });
+/// let pool = pool.build().unwrap();
+/// let name = pool.install(|| thread::current().name().map(str::to_string));
+/// assert!(name.unwrap().starts_with("render-"));
+/// ```
 pub struct ThreadBuilder {
     parts: ThreadBuilderParts,
 }

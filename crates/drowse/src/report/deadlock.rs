@@ -15,6 +15,22 @@ use std::panic::Location;
 ///   worker 0 (dozer-0): blocked on the cache at a.rs:12:9, in a job from outside
 ///   worker 2 (dozer-2): asleep, waits for the other half of a join, in a job stolen from 0
 /// ```
+///
+/// # Example
+///
+/// ```
+/// use std::sync::mpsc::channel;
+///
+/// let (alarm, alarms) = channel();
+/// let builder = drowse::ThreadPoolBuilder::new().num_threads(2);
+/// let pool = builder.deadlock_handler(move |deadlock| alarm.send(deadlock.clone()).unwrap());
+/// let pool = pool.build().unwrap();
+///
+/// let blocked = pool.install(|| drowse::mark_blocked_on("the cache")); // and it stays so
+/// let deadlock = alarms.recv().unwrap();
+/// assert_eq!((deadlock.num_threads, deadlock.blocked.len(), deadlock.asleep), (2, 1, 1));
+/// drop(blocked);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Deadlock {
@@ -29,6 +45,22 @@ pub struct Deadlock {
 }
 
 /// A worker that said that it blocks.
+///
+/// # Example
+///
+/// ```
+/// use drowse::Deadlock;
+///
+/// fn log(deadlock: &Deadlock) {
+///     for worker in &deadlock.blocked {
+///         let what = worker.what.unwrap_or("something");
+///         eprintln!("worker {} waits for {what}, line {}", worker.index, worker.at.line());
+///     }
+/// }
+///
+/// let builder = drowse::ThreadPoolBuilder::new().num_threads(1).deadlock_handler(log);
+/// assert_eq!(builder.build().unwrap().install(|| 42), 42);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BlockedWorker {

@@ -15,6 +15,26 @@ use std::time::Duration;
 ///   worker 0 (doze-0): active, in a job from outside; thread 47 in S (sleeping), in read, for 5 s
 ///   worker 1 (doze-1): asleep, waits for the other half of a join, in a job stolen from 0
 /// ```
+///
+/// # Example
+///
+/// ```
+/// use std::sync::mpsc::channel;
+/// use std::time::Duration;
+///
+/// let (alarm, alarms) = channel();
+/// let builder = drowse::ThreadPoolBuilder::new().num_threads(1);
+/// let builder = builder.stall_watch(Duration::from_millis(20));
+/// let builder = builder.stall_handler(move |stall| alarm.send(stall.clone()).unwrap());
+/// let pool = builder.build().unwrap();
+///
+/// let (answer, question) = channel();
+/// pool.spawn(move || assert_eq!(question.recv(), Ok(42)));
+/// pool.spawn(|| ()); // queued behind it
+/// let stall = alarms.recv().unwrap();
+/// assert!(stall.queued && stall.stalled.len() == 1);
+/// answer.send(42).unwrap();
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stall {
@@ -31,6 +51,24 @@ pub struct Stall {
 }
 
 /// A worker that does not come back from its job.
+///
+/// # Example
+///
+/// ```
+/// use drowse::Stall;
+/// use std::time::Duration;
+///
+/// fn log(stall: &Stall) {
+///     for stalled in &stall.stalled {
+///         let call = stalled.system_call.as_deref().unwrap_or("no system call");
+///         eprintln!("worker {} is in {call} since {:?}", stalled.worker.index, stalled.since);
+///     }
+/// }
+///
+/// let builder = drowse::ThreadPoolBuilder::new().num_threads(1);
+/// let pool = builder.stall_watch(Duration::from_secs(5)).stall_handler(log).build().unwrap();
+/// assert_eq!(pool.install(|| 42), 42);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StalledWorker {
