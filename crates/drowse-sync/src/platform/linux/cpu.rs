@@ -112,9 +112,12 @@ impl CpuMask {
     /// Whether the system lets the calling thread change its mask, as far as can be seen
     /// without doing so.
     pub fn can_be_changed() -> bool {
-        // SAFETY: no processors at all, which the system reads and refuses, for that reason
-        // alone.
-        let refused = unsafe { libc::sched_setaffinity(0, 0, std::ptr::null()) };
+        // SAFETY: none of it is read: no processors at all, which the system refuses, for that
+        // reason alone. (Emulators want a set all the same.)
+        let refused = unsafe {
+            let set = std::mem::MaybeUninit::<libc::cpu_set_t>::zeroed();
+            libc::sched_setaffinity(0, 0, set.as_ptr())
+        };
         refused != 0 && std::io::Error::last_os_error().raw_os_error() == Some(libc::EINVAL)
     }
 
