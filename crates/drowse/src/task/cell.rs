@@ -270,7 +270,7 @@ fn first_panic<T>(result: thread::Result<T>, dropped: Result<(), Payload>) -> th
             Err(payload)
         }
         (Err(first), Err(second)) => {
-            mem::forget(second);
+            unwind::drop_quietly(second);
             Err(first)
         }
     }

@@ -2,7 +2,6 @@
 
 use crate::latch::{CountLatch, Latch};
 use crate::unwind;
-use std::mem;
 use std::task::Waker;
 
 /// Told once, when the task is done.
@@ -24,7 +23,7 @@ impl Waiter {
             // here.
             Self::Task(waker) => {
                 if let Err(payload) = unwind::halt_unwinding(|| waker.wake()) {
-                    mem::forget(payload);
+                    unwind::drop_quietly(payload);
                 }
             }
             // SAFETY: whoever waits does so until this has set its latch.

@@ -6,7 +6,7 @@ use drowse::{SleepProtocol, ThreadPool, Waiting, Yield};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
 /// Pools of some widths that isolate everything.
@@ -294,19 +294,21 @@ fn what_a_thief_has_spawned_is_run() {
 /// A job that spawns itself again until somebody says so must not keep a thief from the rest.
 #[test]
 fn a_job_that_comes_again_and_again_lets_others_have_their_turn() {
-    fn again(stop: &'static AtomicBool) {
+    fn again(stop: Arc<AtomicBool>) {
         if !stop.load(Ordering::Relaxed) {
             drowse::spawn(move || again(stop));
         }
     }
     on_every_protocol(|protocol| {
         for waiting in [Waiting::Help, Waiting::Isolate] {
-            let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
+            let stop = Arc::new(AtomicBool::new(false));
             let pool = builder(protocol, 2).waiting(waiting).build().expect("a pool");
             pool.install(|| {
-                drowse::isolate(|| drowse::scope(|s| (0..8).for_each(|_| s.spawn(|_| again(stop)))))
+                let again = |_: &drowse::Scope<'_>| again(Arc::clone(&stop));
+                drowse::isolate(|| drowse::scope(|s| (0..8).for_each(|_| s.spawn(again))));
             });
-            pool.spawn(|| stop.store(true, Ordering::Relaxed));
+            let stops = Arc::clone(&stop);
+            pool.spawn(move || stops.store(true, Ordering::Relaxed));
             pool.shutdown();
             assert!(stop.load(Ordering::Relaxed));
         }
