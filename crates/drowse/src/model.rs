@@ -233,7 +233,11 @@ pub mod task {
 
     /// Where the tasks wait for a step.
     #[derive(Debug, Clone)]
-    pub struct TaskQueue(Arc<Mutex<State>>);
+    pub struct TaskQueue {
+        state: Arc<Mutex<State>>,
+        /// Whether they are no reason not to close it: somebody else waits for them.
+        is_scoped: bool,
+    }
 
     #[derive(Debug)]
     struct State {
@@ -250,9 +254,13 @@ pub mod task {
     }
 
     impl State {
-        fn count_body(&mut self) {
-            self.bodies += 1;
-            self.reasons += 1;
+        fn give_up(&mut self, reasons: usize) {
+            self.reasons = self.reasons.checked_sub(reasons).expect("who gives up a reason has one");
+        }
+
+        fn ended(&mut self, gives_up: bool) {
+            self.bodies -= 1;
+            self.give_up(usize::from(gives_up));
         }
     }
 
@@ -264,7 +272,13 @@ pub mod task {
         /// An empty one.
         #[allow(clippy::new_without_default)]
         pub fn new() -> Self {
-            Self(Arc::new(Mutex::new(State { jobs: Vec::new(), bodies: 0, reasons: 0 })))
+            let state = State { jobs: Vec::new(), bodies: 0, reasons: 0 };
+            Self { state: Arc::new(Mutex::new(state)), is_scoped: false }
+        }
+
+        /// An empty one, for tasks of a scope, which waits for them.
+        pub fn of_scope() -> Self {
+            Self { is_scoped: true, ..Self::new() }
         }
 
         /// A task that calls a closure.
@@ -281,35 +295,39 @@ pub mod task {
         }
 
         fn spawn_body<B: task::Body<Output: Send> + Send + 'static>(&self, body: B) -> TaskHandle<B::Output> {
-            self.0.lock().count_body();
+            {
+                let mut state = self.state.lock();
+                state.bodies += 1;
+                state.reasons += usize::from(!self.is_scoped);
+            }
             // SAFETY: the body borrows nothing; it and its result are `Send`.
             let (handle, job) = unsafe { task::new(body, self.clone()) };
-            self.0.lock().jobs.push(job);
+            self.state.lock().jobs.push(job);
             TaskHandle(handle)
         }
 
         /// Runs the next step of a task. False if none is there.
         pub fn run_one(&self) -> bool {
-            let job = self.0.lock().jobs.pop();
+            let job = self.state.lock().jobs.pop();
             // SAFETY: it is in the queue no more.
             let ran = job.inspect(|job| unsafe { job.execute() }).is_some();
-            self.0.lock().reasons -= MET.with(Cell::take);
+            self.state.lock().give_up(MET.with(Cell::take));
             ran
         }
 
         /// Whether nothing would be lost if the queue were closed.
         pub fn may_close(&self) -> bool {
-            self.0.lock().reasons == 0
+            self.state.lock().reasons == 0
         }
 
         /// Whether there are no steps to run.
         pub fn is_empty(&self) -> bool {
-            self.0.lock().jobs.is_empty()
+            self.state.lock().jobs.is_empty()
         }
 
         /// How many tasks there are whose bodies are there.
         pub fn bodies(&self) -> usize {
-            self.0.lock().bodies
+            self.state.lock().bodies
         }
     }
 
@@ -317,7 +335,7 @@ pub mod task {
         unsafe fn offer(this: *const Self, job: JobRef, _: bool) {
             // SAFETY: the caller's promise, until the job is in the queue.
             let queue = unsafe { &*this }.clone();
-            queue.0.lock().jobs.push(job);
+            queue.state.lock().jobs.push(job);
         }
 
         fn is_off(&self) -> bool {
@@ -328,14 +346,18 @@ pub mod task {
             step()
         }
 
-        fn ended(self, _: bool) {
-            let mut state = self.0.lock();
-            state.bodies -= 1;
-            state.reasons -= 1;
+        fn ended(self) {
+            self.state.lock().ended(!self.is_scoped);
         }
 
-        fn ended_early(self) {
-            self.0.lock().bodies -= 1;
+        fn ends_early(&self) {
+            if self.is_scoped {
+                self.state.lock().reasons += 1;
+            }
+        }
+
+        fn ended_early(self, is_queued: bool) {
+            self.state.lock().ended(!is_queued);
         }
 
         fn met() {

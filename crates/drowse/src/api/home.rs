@@ -1,7 +1,7 @@
 //! Tasks that are at home in a pool.
 
 use super::JoinHandle;
-use crate::engine::{Inherited, Origin, Point, Registry, WorkerThread, is_isolated, isolate_if};
+use crate::engine::{Inherited, Origins, Point, Registry, WorkerThread, is_isolated, isolate_if};
 use crate::job::JobRef;
 use crate::task::{self, Body, Home};
 use crate::unwind;
@@ -71,20 +71,21 @@ impl Home for PoolHome {
         })
     }
 
-    fn ended(self, in_run: bool) {
-        let registry = self.gone();
-        if registry.is_left_behind() {
-            return; // It has ended in the parent, or will.
+    fn ended(self) {
+        if !self.gone().is_left_behind() {
+            give_up_reason();
         }
-        registry.with_worker(|worker| match worker {
-            Some(worker) if in_run => worker.put_reason(),
-            _ => registry.release(),
-        });
     }
 
-    /// Its reason to live is that of the reference now.
-    fn ended_early(self) {
-        self.gone();
+    /// Its own reason to live will be that of the reference.
+    fn ends_early(&self) {}
+
+    fn ended_early(self, is_queued: bool) {
+        let registry = self.gone();
+        // If it was left behind, it has ended in the parent, or will.
+        if !is_queued && !registry.is_left_behind() {
+            registry.release();
+        }
     }
 
     fn met() {
@@ -111,7 +112,7 @@ pub(super) struct WayBack {
     /// Whether it runs in isolation, as it was spawned.
     isolated: bool,
     /// Where it comes from, to those who wait for it in isolation.
-    origin: Option<Origin>,
+    origins: Option<Origins>,
     /// The worker that has polled it last: what it has in memory may be near that one.
     polled_by: AtomicUsize,
 }
@@ -119,8 +120,8 @@ pub(super) struct WayBack {
 const NOBODY: usize = usize::MAX;
 
 impl WayBack {
-    pub(super) fn new(isolated: bool, origin: Option<Origin>) -> Self {
-        Self { isolated, origin, polled_by: AtomicUsize::new(NOBODY) }
+    pub(super) fn new(isolated: bool, origins: Option<Origins>) -> Self {
+        Self { isolated, origins, polled_by: AtomicUsize::new(NOBODY) }
     }
 
     pub(super) fn is_polled_by(&self, worker: &WorkerThread) {
@@ -145,11 +146,11 @@ impl WayBack {
         // ORDERING: relaxed; a hint.
         let polled_by = Some(this.polled_by.load(Ordering::Relaxed)).filter(|worker| *worker != NOBODY);
         let is_worker = registry.with_worker(|worker| worker.is_some());
-        let (origin, isolated) = (this.origin, this.isolated);
+        let (origins, isolated) = (this.origins, this.isolated);
         // SAFETY: the caller's promise, for each of them.
         let offer = |registry: &Registry| unsafe {
-            match origin {
-                Some(origin) => registry.leave_job(job, origin),
+            match origins {
+                Some(origins) => registry.leave_job(job, origins),
                 None if !is_worker => registry.inject_for(polled_by, job),
                 // On the worker's own queue it would come first, and, in isolation, seem to have
                 // been made there.

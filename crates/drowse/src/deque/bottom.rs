@@ -135,10 +135,11 @@ impl<T> Nobody<T> {
         Self::with_slot(slot)
     }
 
-    /// For one thread, which does not share the line with others.
-    pub fn for_one() -> Box<Self> {
-        let nobody = Box::new(Self::with_slot(ptr::null()));
-        nobody.private.slots.set(&raw const nobody.own_slot);
+    /// For one thread, which does not share the line with others. To be had back as a box.
+    pub fn for_one() -> NonNull<Self> {
+        let nobody = NonNull::from(Box::leak(Box::new(Self::with_slot(ptr::null()))));
+        // SAFETY: it is there, and stays where it is: nobody has it as a box meanwhile.
+        unsafe { nobody.as_ref().private.slots.set(&raw const (*nobody.as_ptr()).own_slot) };
         nobody
     }
 
@@ -172,8 +173,8 @@ impl<T> Bottom<T> {
     /// The end of nobody's deque, whose every push leaves the fast path. That, and the number, is
     /// all that there is to it.
     #[cfg(not(any(drowse_loom, drowse_shuttle)))]
-    pub const fn of_nobody(nobody: &Nobody<T>) -> Self {
-        Self(ptr::from_ref(nobody).cast())
+    pub const fn of_nobody(nobody: *const Nobody<T>) -> Self {
+        Self(nobody.cast())
     }
 
     /// Whether both are of the same deque.

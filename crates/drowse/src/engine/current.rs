@@ -10,6 +10,8 @@ use crate::job::JobHeader;
 use drowse_sync::atomic::AtomicPtr;
 use std::cell::Cell;
 use std::ptr;
+#[cfg(not(any(drowse_loom, drowse_shuttle)))]
+use std::ptr::NonNull;
 
 drowse_sync::thread_local! {
     /// The worker that this thread is; null on a thread that is not a worker.
@@ -36,7 +38,7 @@ drowse_sync::thread_local! {
 #[derive(Debug)]
 pub(super) struct Detour {
     #[cfg(not(any(drowse_loom, drowse_shuttle)))]
-    nobody: Option<Box<Nobody<JobHeader>>>,
+    nobody: Option<NonNull<Nobody<JobHeader>>>,
 }
 
 impl Detour {
@@ -51,7 +53,15 @@ impl Detour {
 
     #[cfg(not(any(drowse_loom, drowse_shuttle)))]
     fn end_for(&self, worker: &WorkerThread) -> End {
-        self.nobody.as_ref().map_or_else(|| worker.end_of_deque(), |nobody| End::of_nobody(nobody))
+        self.nobody.map_or_else(|| worker.end_of_deque(), |nobody| End::of_nobody(nobody.as_ptr()))
+    }
+}
+
+#[cfg(not(any(drowse_loom, drowse_shuttle)))]
+impl Drop for Detour {
+    fn drop(&mut self) {
+        // SAFETY: it was a box, and the worker is current no more.
+        self.nobody.into_iter().for_each(|nobody| drop(unsafe { Box::from_raw(nobody.as_ptr()) }));
     }
 }
 

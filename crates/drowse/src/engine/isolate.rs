@@ -22,7 +22,7 @@
 //! the pool, as a job that was stolen there, and somebody else runs it as if that one had stolen
 //! it.
 
-use super::lineage::{Descent, Mark, Origin, Point};
+use super::lineage::{Descent, Mark, Origin, Origins, Point};
 use super::registry::Registry;
 use super::trail::WaitFor;
 use super::worker::WorkerThread;
@@ -135,21 +135,24 @@ impl Registry {
     /// # Safety
     ///
     /// The reference must not be in any other queue.
-    pub(crate) unsafe fn leave_job(&self, job: JobRef, origin: Origin) {
+    pub(crate) unsafe fn leave_job(&self, job: JobRef, origins: Origins) {
         self.assert_here();
-        self.give_back(job, origin);
+        self.give_back(job, origins);
     }
 
     /// Gives back a job that the caller may not run.
-    fn give_back(&self, job: JobRef, origin: Origin) {
+    fn give_back(&self, job: JobRef, origins: impl Into<Origins>) {
         let_others_in();
-        self.returned.push(job, Some(origin));
+        let origins = origins.into();
+        self.returned.push(job, Some(origins));
         // WAKE: for the job, as if it had been injected: nobody has it any more.
         omittable!("isolate/return-no-post", self.sleep.post_injected(1, &|| false));
         // WAKE: whom it comes from may wait for it, alone; and so may those who wait for what that
         // one is in the middle of. (No model shows what is lost without.)
-        self.sleep.call(origin.worker);
-        self.call_those_who_wait_for(origin.worker);
+        for origin in origins.all() {
+            self.sleep.call(origin.worker);
+            self.call_those_who_wait_for(origin.worker);
+        }
     }
 }
 
@@ -253,7 +256,7 @@ impl WorkerThread {
             // SAFETY: what is in the deque was put there by `push`, and has left it now.
             return Some(unsafe { JobRef::from_word(word) }.into());
         }
-        self.take_letter_if(|origin| self.comes_from(origin, since))
+        self.take_letter_if(|origins| self.comes_from(origins, since))
     }
 
     /// Goes on with what it was in the middle of before, as far as others are concerned.
@@ -310,7 +313,7 @@ impl WorkerThread {
             }
             self.registry.give_back(found.job, origin);
         }
-        self.registry.returned.take_if(|origin| self.comes_from(origin, since))
+        self.registry.returned.take_if(|origins| self.comes_from(origins, since))
     }
 
     /// The workers that are in the middle of something which descends from what this one waits for
@@ -325,8 +328,9 @@ impl WorkerThread {
 
     /// Whether a job that comes from there descends from what this worker waits for since that
     /// point.
-    pub(super) fn comes_from(&self, origin: Option<Origin>, since: Point) -> bool {
-        origin.is_some_and(|origin| self.descends(origin, since, MOST_THEFTS))
+    pub(super) fn comes_from(&self, origins: Option<Origins>, since: Point) -> bool {
+        let mut all = origins.into_iter().flat_map(Origins::all);
+        all.any(|origin| self.descends(origin, since, MOST_THEFTS))
     }
 
     /// Whether what comes from there descends from what this worker waits for since that point.

@@ -24,15 +24,45 @@ use drowse_sync::{faulty, full_fence};
 
 /// Where a job comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Origin {
+pub(super) struct Origin {
     /// Whom it was stolen from, or sent by.
     pub(super) worker: usize,
     pub(super) mark: Mark,
 }
 
+/// Where a job comes from that is in no deque, to those who may wait for it in isolation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Origins {
+    pub(super) from: Origin,
+    /// Another one that it may as well come from: who waits for the scope that it belongs to, say,
+    /// whatever the one who has sent it is in the middle of.
+    also: Option<Origin>,
+}
+
+impl Origins {
+    /// That of something which this worker might have sent at that point.
+    pub(crate) fn sent_at(worker: usize, point: Point) -> Self {
+        Origin::sent(worker, point.moment).into()
+    }
+
+    pub(crate) fn or_also(self, other: Option<Self>) -> Self {
+        Self { also: other.map(|other| other.from), ..self }
+    }
+
+    pub(super) fn all(self) -> impl Iterator<Item = Origin> {
+        [Some(self.from), self.also].into_iter().flatten()
+    }
+}
+
+impl From<Origin> for Origins {
+    fn from(from: Origin) -> Self {
+        Self { from, also: None }
+    }
+}
+
 /// Which of that worker's jobs it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mark {
+pub(super) enum Mark {
     /// The one that was stolen at this position of its deque.
     Stolen(i64),
     /// One that was sent at this moment.
@@ -51,7 +81,7 @@ impl Origin {
         Self { worker: victim, mark: Mark::Stolen(position) }
     }
 
-    pub(crate) fn sent(worker: usize, moment: i64) -> Self {
+    pub(super) fn sent(worker: usize, moment: i64) -> Self {
         Self { worker, mark: Mark::Sent(moment) }
     }
 

@@ -65,7 +65,7 @@ pub(crate) use bound::{Bound, Bounded};
 pub(crate) use context::{Captured, Context, Inherited};
 pub(crate) use current::End;
 pub(crate) use isolate::{Since, is_isolated, isolate, isolate_if};
-pub(crate) use lineage::{Origin, Point};
+pub(crate) use lineage::{Origins, Point};
 pub(crate) use place::IfNobody;
 pub use recruit::BusyThread;
 pub(crate) use recruit::Recruiter;

@@ -1,17 +1,17 @@
 //! Jobs that are not in a deque, with where they come from.
 
 use super::isolate::Found;
-use super::lineage::Origin;
+use super::lineage::Origins;
 use crate::job::JobRef;
 use drowse_sync::Mutex;
 use drowse_sync::atomic::{AtomicUsize, Ordering};
 use std::collections::VecDeque;
 
-/// Jobs in the order in which they came, for somebody who may run some of them only. There are few.
-/// They have an origin unless they come from outside of the pool.
+/// Jobs in the order in which they came, for somebody who may run some of them only. They have an
+/// origin unless they come from outside of the pool.
 #[derive(Debug)]
 pub(super) struct Parcels {
-    jobs: Mutex<VecDeque<(JobRef, Option<Origin>)>>,
+    jobs: Mutex<VecDeque<(JobRef, Option<Origins>)>>,
     count: AtomicUsize,
 }
 
@@ -20,11 +20,12 @@ impl Parcels {
         Self { jobs: Mutex::new(VecDeque::new()), count: AtomicUsize::new(0) }
     }
 
-    pub(super) fn push(&self, job: JobRef, origin: Option<Origin>) {
-        self.jobs.lock().push_back((job, origin));
+    pub(super) fn push(&self, job: JobRef, origins: Option<Origins>) {
+        let mut jobs = self.jobs.lock();
+        jobs.push_back((job, origins));
         // ORDERING: release pairs with the acquire in `are_there`. Belt and braces: the job is
         // behind the lock. The caller goes on to post, by a fence.
-        self.count.fetch_add(1, Ordering::Release);
+        self.count.store(jobs.len(), Ordering::Release);
     }
 
     pub(super) fn are_there(&self) -> bool {
@@ -33,20 +34,20 @@ impl Parcels {
     }
 
     /// The first that the caller may run.
-    pub(super) fn take_if(&self, may_run: impl Fn(Option<Origin>) -> bool) -> Option<Found> {
+    pub(super) fn take_if(&self, may_run: impl Fn(Option<Origins>) -> bool) -> Option<Found> {
         if !self.are_there() {
             return None;
         }
         let mut jobs = self.jobs.lock();
-        let place = jobs.iter().position(|(_, origin)| may_run(*origin))?;
-        let (job, origin) = jobs.remove(place)?;
-        // ORDERING: relaxed; it may be too high for a moment, never too low.
-        self.count.fetch_sub(1, Ordering::Relaxed);
-        Some(Found { job, origin })
+        let place = jobs.iter().position(|(_, origins)| may_run(*origins))?;
+        let (job, origins) = jobs.remove(place)?;
+        // ORDERING: relaxed; under the lock, so that it is right, and before that too high.
+        self.count.store(jobs.len(), Ordering::Relaxed);
+        Some(Found { job, origin: origins.map(|origins| origins.from) })
     }
 
     /// Whether there is one that the caller may run.
-    pub(super) fn have(&self, may_run: impl Fn(Option<Origin>) -> bool) -> bool {
-        self.are_there() && self.jobs.lock().iter().any(|(_, origin)| may_run(*origin))
+    pub(super) fn have(&self, may_run: impl Fn(Option<Origins>) -> bool) -> bool {
+        self.are_there() && self.jobs.lock().iter().any(|(_, origins)| may_run(*origins))
     }
 }

@@ -1,7 +1,7 @@
 //! Where a worker looks for jobs.
 
 use super::isolate::Found;
-use super::lineage::Origin;
+use super::lineage::Origins;
 use super::worker::WorkerThread;
 use crate::TraceEvent;
 use crate::deque::Steal;
@@ -37,11 +37,11 @@ impl WorkerThread {
         }
     }
 
-    /// A job of our own; or, after many jobs from deques in a row, a letter or a job from outside.
+    /// A job of our own; or, after many jobs from deques in a row, one that is in no deque.
     pub(super) fn take_local_job_fairly(&self) -> Option<Found> {
         if self.deque_streak.get() >= DEQUE_STREAK {
             self.deque_streak.set(0);
-            if let Some(job) = self.take_letter_or_injected_job() {
+            if let Some(job) = self.take_job_from_no_deque() {
                 return Some(job);
             }
         }
@@ -67,15 +67,35 @@ impl WorkerThread {
         }
     }
 
-    /// One kind before the other, and in the other order the next time.
-    fn take_letter_or_injected_job(&self) -> Option<Found> {
-        let letter = || self.take_letter();
-        let letter_first = !self.letter_was_first.replace(!self.letter_was_first.get());
-        if letter_first {
-            letter().or_else(|| self.take_injected_job().map(Found::from))
-        } else {
-            self.take_injected_job().map(Found::from).or_else(letter)
+    /// A letter, a job from outside, or one that was returned: one kind before the others, and
+    /// another one the next time.
+    fn take_job_from_no_deque(&self) -> Option<Found> {
+        let take = |kind| match kind % 3 {
+            0 => self.take_letter(),
+            1 => self.take_injected_job().map(Found::from),
+            _ => self.take_returned_job(),
+        };
+        let first = self.next_kind();
+        (first..first + 3).find_map(take)
+    }
+
+    /// A job from outside, if that is wanted, or one that was returned: in turns, since neither may
+    /// come to an end.
+    pub(super) fn take_outside_or_returned_job(&self, from_outside: bool) -> Option<Found> {
+        let injected = || from_outside.then(|| self.take_injected_job()).flatten().map(Found::from);
+        match self.registry.returned.are_there() && self.next_kind() % 2 == 0 {
+            true => self.take_returned_job().or_else(injected),
+            false => injected().or_else(|| self.take_returned_job()),
         }
+    }
+
+    fn next_kind(&self) -> u32 {
+        self.next_kind.replace(self.next_kind.get().wrapping_add(1) % 6)
+    }
+
+    /// One that somebody has found and may not run, or that was left for whoever may.
+    pub(super) fn take_returned_job(&self) -> Option<Found> {
+        self.registry.returned.take_if(|_| true)
     }
 
     /// A job that a broadcast has left here.
@@ -86,7 +106,7 @@ impl WorkerThread {
     /// The same, if it comes from where it may.
     ///
     /// In a forked child nobody leaves any, and whoever was about to would be waited for.
-    pub(super) fn take_letter_if(&self, may_run: impl Fn(Option<Origin>) -> bool) -> Option<Found> {
+    pub(super) fn take_letter_if(&self, may_run: impl Fn(Option<Origins>) -> bool) -> Option<Found> {
         if self.registry.is_left_behind() {
             return None;
         }
@@ -113,9 +133,11 @@ impl WorkerThread {
             return None;
         }
         self.streak_elsewhere.set(streak + 1);
-        let is_next = is_main_loop && !self.registry.injector.is_empty() && !self.others_have_jobs();
-        let injected = if is_next { self.take_injected_job() } else { None };
-        injected.map(Found::from).or_else(|| self.steal_again())
+        let is_next = is_main_loop
+            && (!self.registry.injector.is_empty() || self.registry.returned.are_there())
+            && !self.others_have_jobs();
+        let next = if is_next { self.take_outside_or_returned_job(true) } else { None };
+        next.or_else(|| self.steal_again())
     }
 
     pub(super) fn take_injected_job(&self) -> Option<JobRef> {

@@ -65,7 +65,6 @@ impl WorkerThread {
     /// Jobs that are private to a worker which does not answer are taken by force in the end,
     /// however much else there is to do: the worker may be waiting for that very job.
     pub(super) fn find_work(&self, is_over: impl Fn() -> bool, from_outside: bool) -> Option<Found> {
-        let injected = || if from_outside { self.take_injected_job() } else { None };
         if let local @ Some(_) = self.take_local_job() {
             return local;
         }
@@ -85,20 +84,15 @@ impl WorkerThread {
                 Attempt::TryAgain(victim) => Some(victim),
             };
             // Whoever has jobs and does not answer may be blocked, and wait for one of them.
-            if asked.is_none() {
-                if let Some(job) = injected() {
-                    return Some(job.into());
-                }
-            }
-            if let returned @ Some(_) = self.registry.returned.take_if(|_| true) {
-                return returned;
+            if let found @ Some(_) = self.take_outside_or_returned_job(from_outside && asked.is_none()) {
+                return found;
             }
             // WAKE: somebody may wait for what we hold, asleep, and from here on this may take us
             // long.
             omittable!("engine/search-unsettled", self.settle());
             let victim = asked?;
             if self.unanswered.rounds.get() >= PATIENCE {
-                return self.steal_by_force().or_else(|| injected().map(Found::from));
+                return self.steal_by_force().or_else(|| self.take_outside_or_returned_job(from_outside));
             }
             self.wait_for_an_answer(victim, &is_over);
             if is_over() {

@@ -1,7 +1,7 @@
 //! What one worker has for itself.
 
 use super::current::Detour;
-use super::lineage::{Lineage, Origin, Point};
+use super::lineage::{Lineage, Origin, Origins, Point};
 use super::place::NOWHERE;
 use super::places::Ticket;
 use super::registry::Registry;
@@ -35,8 +35,8 @@ pub(crate) struct WorkerThread {
     pub(super) streak_elsewhere: Cell<u32>,
     /// Whom it stole from last.
     pub(super) stole_from: Cell<Option<usize>>,
-    /// Whether it looked for letters before it looked into the injector, the last time.
-    pub(super) letter_was_first: Cell<bool>,
+    /// Where it looks first, the next time, for jobs that are in no deque.
+    pub(super) next_kind: Cell<u32>,
     /// Jobs from outside that it is in the middle of because somebody insisted.
     pub(super) turns: Cell<u32>,
     /// Whether what it pushes now is posted later.
@@ -84,7 +84,7 @@ impl WorkerThread {
             deque_streak: Cell::new(0),
             streak_elsewhere: Cell::new(0),
             stole_from: Cell::new(None),
-            letter_was_first: Cell::new(false),
+            next_kind: Cell::new(0),
             turns: Cell::new(0),
             posts_later: Cell::new(false),
             unanswered: Unanswered::default(),
@@ -176,8 +176,8 @@ impl WorkerThread {
     }
 
     /// Where something comes from that it sends now.
-    pub(crate) fn sends(&self) -> Origin {
-        Origin::sent(self.index, self.lineage().take_moment())
+    pub(crate) fn sends(&self) -> Origins {
+        Origin::sent(self.index, self.lineage().take_moment()).into()
     }
 
     pub(super) fn lineage(&self) -> &Lineage {

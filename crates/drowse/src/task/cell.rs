@@ -32,13 +32,15 @@ pub(crate) trait Home: Send + Sync {
     /// Calls `step`, on a worker.
     fn run<R>(&self, step: impl FnOnce() -> R) -> R;
 
-    /// The body is gone, and what it has borrowed may go too. `in_run`: on a worker that has
-    /// nothing else to do for it.
-    fn ended(self, in_run: bool);
+    /// The body is gone, and what it has borrowed may go too. On a worker, at the end of a run.
+    fn ended(self);
 
-    /// The same, but there is still a reference in a queue: the pool must not end before somebody
-    /// has [met](Self::met) it.
-    fn ended_early(self);
+    /// The task is about to be ended by somebody who has no reference from a queue. There may be
+    /// one still: from now on the pool must not end before somebody has [met](Self::met) it.
+    fn ends_early(&self);
+
+    /// The body is gone, early. If the task was not in a queue any more, nobody will meet it.
+    fn ended_early(self, is_queued: bool);
 
     /// A reference was taken from a queue whose task had ended early. On a worker.
     fn met();
@@ -114,7 +116,7 @@ impl<B: Body, H: Home> Cell<B, H> {
                     }
                 }
             }
-            Self::end(this, true);
+            Self::end(this, |home, _| home.ended());
             Core::drop_reference(this.cast());
         });
     }
@@ -185,12 +187,12 @@ impl<B: Body, H: Home> Cell<B, H> {
         }
     }
 
-    /// The result is in its place: tells whoever waits.
+    /// The result is in its place: tells whoever waits, and the home, whether it is in a queue.
     ///
     /// # Safety
     ///
     /// The caller must have the result, and a reference.
-    unsafe fn end(this: NonNull<Self>, in_run: bool) {
+    unsafe fn end(this: NonNull<Self>, tell_home: impl FnOnce(H, bool)) {
         // SAFETY: the caller's promise: the result is ours until the state says that it is done;
         // then the waiter, if there is one, and the result, if there is no handle. The home is
         // nobody's but ours since the body is gone.
@@ -205,12 +207,7 @@ impl<B: Body, H: Home> Cell<B, H> {
             if !end.has_handle && !late {
                 Self::drop_result(this.cast());
             }
-            let home = Self::home(this).read();
-            if end.is_queued {
-                home.ended_early();
-            } else {
-                home.ended(in_run);
-            }
+            tell_home(Self::home(this).read(), end.is_queued);
             if !end.has_handle && late {
                 Self::drop_result(this.cast());
             }
@@ -226,8 +223,17 @@ impl<B: Body, H: Home> Cell<B, H> {
     unsafe fn drop_body(this: NonNull<Core>) {
         // SAFETY: the caller's promise.
         unwind::or_abort(|| unsafe {
-            Self::put(this.cast(), cancelled());
-            Self::end(this.cast(), false);
+            let (this, holds_late) = (this.cast::<Self>(), mutant::active("task/holds-late"));
+            if !holds_late {
+                (*Self::home(this)).ends_early();
+            }
+            Self::put(this, cancelled());
+            Self::end(this, |home, is_queued| {
+                if holds_late {
+                    home.ends_early();
+                }
+                home.ended_early(is_queued);
+            });
         });
     }
 

@@ -310,3 +310,44 @@ fn in_isolation_they_wait_for_one_another() {
         }
     }
 }
+
+/// Others spawn one another without end, or come from outside without end.
+#[test]
+fn in_isolation_it_gets_its_turn() {
+    fn again(stop: Arc<AtomicBool>) {
+        if !stop.load(Ordering::Relaxed) {
+            drowse::spawn(move || again(stop));
+        }
+    }
+    for width in [1, 2] {
+        for from_outside in [false, true] {
+            watchdog(move || {
+                let pool = ThreadPoolBuilder::new().num_threads(width).waiting(Waiting::Isolate);
+                let (pool, event) = (pool.build().unwrap(), Event::new());
+                let stop = Arc::new(AtomicBool::new(false));
+                let task = pool.install(|| drowse::spawn_future(event.clone()));
+                until("it waits", || event.is_awaited());
+                thread::scope(|threads| {
+                    if from_outside {
+                        for _ in 0..4 {
+                            threads.spawn(|| {
+                                while !stop.load(Ordering::Relaxed) {
+                                    pool.install(|| ())
+                                }
+                            });
+                        }
+                    } else {
+                        (0..width).for_each(|_| again_on(&pool, &stop));
+                    }
+                    event.happen();
+                    until("it has ended", || task.is_finished());
+                    stop.store(true, Ordering::Relaxed);
+                });
+            });
+        }
+    }
+    fn again_on(pool: &drowse::ThreadPool, stop: &Arc<AtomicBool>) {
+        let stop = Arc::clone(stop);
+        pool.spawn(move || again(stop));
+    }
+}

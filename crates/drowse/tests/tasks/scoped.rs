@@ -1,8 +1,13 @@
 //! Closures and futures that borrow.
 
-use crate::common::{until, watchdog};
+use crate::common::{assert_works, occupy, until, watchdog};
 use crate::{Event, on_every_pool, yield_times};
+use drowse::{ThreadPoolBuilder, Waiting};
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::task::{Context, Wake, Waker};
 use std::thread;
 
 #[test]
@@ -147,4 +152,80 @@ fn a_result_that_borrows_is_dropped_within_the_scope() {
             assert_eq!(drops.load(Ordering::Relaxed), 2);
         }
     });
+}
+
+/// Says that it was told, and goes on when it may.
+struct Slow(Mutex<(mpsc::Sender<()>, mpsc::Receiver<()>)>);
+
+impl Wake for Slow {
+    fn wake(self: Arc<Self>) {
+        let (told, may_go_on) = &*self.0.lock().unwrap();
+        told.send(()).unwrap();
+        may_go_on.recv().unwrap();
+    }
+}
+
+/// Somebody is told that a closure was cancelled, and takes its time, while a worker takes it from
+/// the queue. The pool goes on.
+#[test]
+fn a_pool_outlives_what_is_cancelled() {
+    on_every_pool(|pool| {
+        let busy = occupy(pool, pool.current_num_threads());
+        let ((tell, told), (go_on, may_go_on)) = (mpsc::channel(), mpsc::channel());
+        pool.in_place_scope(|s| {
+            let mut handle = s.spawn_handle(|_| ());
+            pool.spawn(move || go_on.send(()).unwrap()); // behind it
+            let waker = Waker::from(Arc::new(Slow(Mutex::new((tell, may_go_on)))));
+            assert!(Pin::new(&mut handle).poll(&mut Context::from_waker(&waker)).is_pending());
+            thread::scope(|threads| {
+                threads.spawn(|| assert!(handle.cancel()));
+                told.recv().unwrap();
+                drop(busy);
+            });
+        });
+        assert_works(pool);
+    });
+}
+
+/// The future comes from a worker that has gone on to something which wants what the scope's owner
+/// holds. So nobody can run it but that one.
+#[test]
+fn in_isolation_whoever_waits_for_the_scope_finds_it() {
+    for waiting in [Waiting::Isolate, Waiting::Help] {
+        watchdog(move || {
+            let pool = ThreadPoolBuilder::new().num_threads(2).waiting(waiting).build().unwrap();
+            let pool = Arc::new(pool);
+            let (lock, event) = (Arc::new(Mutex::new(())), Event::new());
+            let (spawned, is_spawned) = mpsc::channel();
+            let other = thread::spawn({
+                let (pool, event, lock) = (Arc::clone(&pool), event.clone(), Arc::clone(&lock));
+                move || {
+                    is_spawned.recv().unwrap();
+                    until("it waits", || event.is_awaited());
+                    let (begin, has_begun) = mpsc::channel();
+                    pool.spawn(move || {
+                        begin.send(()).unwrap();
+                        drop(lock.lock());
+                    });
+                    has_begun.recv().unwrap();
+                    event.happen();
+                }
+            });
+            pool.install(|| {
+                drowse::isolate(|| {
+                    let _held = lock.lock().unwrap();
+                    drowse::scope(|s| {
+                        let (begin, has_begun) = mpsc::channel();
+                        s.spawn(move |s| {
+                            begin.send(()).unwrap();
+                            drop(s.spawn_future(event.clone()));
+                            spawned.send(()).unwrap();
+                        });
+                        has_begun.recv().unwrap(); // stolen
+                    });
+                });
+            });
+            other.join().unwrap();
+        });
+    }
 }

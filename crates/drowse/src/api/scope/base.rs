@@ -2,7 +2,7 @@
 
 use crate::api::TrySpawnError;
 use crate::api::cancel::Cancellation;
-use crate::engine::{Bound, Bounded, Origin, Registry, SharedCount, WaitFor, WorkerThread, is_isolated};
+use crate::engine::{Bound, Bounded, Origins, Registry, SharedCount, WaitFor, WorkerThread, is_isolated};
 use crate::job::{HeapJob, JobRef};
 use crate::latch::CountLatch;
 use crate::unwind::{self, Payload};
@@ -89,7 +89,7 @@ impl<'scope> ScopeBase<'scope> {
     pub(super) unsafe fn offer(&self, job: JobRef) {
         match self.isolated_waiter() {
             // SAFETY: the caller's promise.
-            Some(origin) => unsafe { self.registry.leave_job(job, origin) },
+            Some(origins) => unsafe { self.registry.leave_job(job, origins) },
             // SAFETY: the same.
             None => unsafe { self.registry.inject_or_push(job) },
         }
@@ -102,19 +102,24 @@ impl<'scope> ScopeBase<'scope> {
 
     /// What the calling thread offers now comes from there, to the worker that waits for the scope
     /// in isolation; if the thread is none of its pool.
-    fn isolated_waiter(&self) -> Option<Origin> {
+    fn isolated_waiter(&self) -> Option<Origins> {
         let is_outside = || self.registry.with_worker(|worker| worker.is_none());
         if self.isolated && is_outside() { self.origin_for_waiter() } else { None }
     }
 
-    fn origin_for_waiter(&self) -> Option<Origin> {
-        self.pending.waiter_in(&self.registry).map(|(worker, since)| Origin::sent(worker, since.moment))
+    fn origin_for_waiter(&self) -> Option<Origins> {
+        self.pending.waiter_in(&self.registry).map(|(worker, since)| Origins::sent_at(worker, since))
     }
 
-    /// Where a task that is spawned now comes from, to those who wait for it in isolation.
-    pub(super) fn origin_of_task(&self) -> Option<Origin> {
-        let here = || self.registry.with_worker(|worker| worker.map(WorkerThread::sends));
-        if self.isolated { here().or_else(|| self.origin_for_waiter()) } else { None }
+    /// Where a task that is spawned now comes from, to those who wait for it, or for the scope, in
+    /// isolation.
+    pub(super) fn origins_of_task(&self) -> Option<Origins> {
+        if !self.isolated {
+            return None;
+        }
+        let here = self.registry.with_worker(|worker| worker.map(WorkerThread::sends));
+        let waiter = self.origin_for_waiter();
+        here.map_or(waiter, |here| Some(here.or_also(waiter)))
     }
 
     /// A job of the scope on each worker.

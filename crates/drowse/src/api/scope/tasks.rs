@@ -89,7 +89,7 @@ impl<'scope> Scope<'scope> {
         let spawned_at = whereabouts(&base.registry);
         let inherited = base.registry.inherit();
         base.count_job();
-        let way_back = WayBack::new(base.isolated, base.origin_of_task());
+        let way_back = WayBack::new(base.isolated, base.origins_of_task());
         let home = ScopeHome { scope: ScopePtr::new(self), inherited, way_back };
         // SAFETY: what the body borrows lives for `'scope`, and the scope itself until it has
         // counted the task down, which its home does when the body is gone. Both are `Send`.
@@ -108,6 +108,13 @@ struct ScopeHome<'scope> {
 }
 
 impl<'scope> ScopeHome<'scope> {
+    /// What was inherited goes with the body. Returns what the scope counts it by.
+    fn gone(self) -> *const CountLatch {
+        unwind::drop_quietly(self.inherited);
+        // SAFETY: the scope is there: the task is still counted.
+        &raw const unsafe { &*self.scope.get() }.base().pending
+    }
+
     fn base(&self) -> &ScopeBase<'scope> {
         // SAFETY: until `ended` the scope is there.
         unsafe { &*self.scope.get() }.base()
@@ -137,25 +144,30 @@ impl Home for ScopeHome<'_> {
         })
     }
 
-    fn ended(self, in_run: bool) {
-        unwind::drop_quietly(self.inherited);
-        // SAFETY: the scope is there: the task is still counted.
-        let pending = &raw const unsafe { &*self.scope.get() }.base().pending;
-        WorkerThread::with_current(|worker| match worker {
+    fn ended(self) {
+        let pending = self.gone();
+        WorkerThread::with_current(|worker| {
+            let worker = worker.expect("jobs are run by workers");
             // SAFETY: it is the task's own count, given up once.
-            Some(worker) if in_run => unsafe { worker.put_count(pending) },
-            // SAFETY: the same.
-            _ => unsafe { CountLatch::subtract(pending, 1) },
+            unsafe { worker.put_count(pending) };
         });
     }
 
     /// The scope may end, but the pool does not.
-    fn ended_early(self) {
+    fn ends_early(&self) {
         let registry = &self.base().registry;
         if !registry.is_left_behind() {
             registry.retain();
         }
-        self.ended(false);
+    }
+
+    fn ended_early(self, is_queued: bool) {
+        let registry = &self.base().registry;
+        if !is_queued && !registry.is_left_behind() {
+            registry.release();
+        }
+        // SAFETY: it is the task's own count, given up once.
+        unsafe { CountLatch::subtract(self.gone(), 1) };
     }
 
     fn met() {
