@@ -1,12 +1,12 @@
 //! Futures that run on a pool.
 
-use crate::common::{until, until_all_sleep, watchdog};
+use crate::common::{sleeping, until, until_all_sleep, watchdog};
 use crate::{Event, Token, on_every_pool, yield_times};
 use drowse::{JoinHandle, SleepProtocol, Task, ThreadPoolBuilder, Waiting};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 
@@ -349,5 +349,48 @@ fn in_isolation_it_gets_its_turn() {
     fn again_on(pool: &drowse::ThreadPool, stop: &Arc<AtomicBool>) {
         let stop = Arc::clone(stop);
         pool.spawn(move || again(stop));
+    }
+}
+
+/// Who waits in isolation, with a lock held, does not run one that is none of its business and wants
+/// the lock, though there is nobody else.
+#[test]
+fn in_isolation_it_is_left_alone_by_those_who_wait_for_others() {
+    for protocol in SleepProtocol::ALL {
+        watchdog(move || {
+            let pool = ThreadPoolBuilder::new().num_threads(2).sleep_protocol(protocol);
+            let pool = pool.waiting(Waiting::Isolate).max_spare_threads(0).build().unwrap();
+            let (lock, event) = (Arc::new(Mutex::new(())), Event::new());
+            let task = pool.install(|| {
+                let (lock, event) = (Arc::clone(&lock), event.clone());
+                drowse::spawn_future(async move {
+                    event.await;
+                    drop(lock.lock().unwrap());
+                })
+            });
+            until("it waits", || event.is_awaited());
+            let (begin, has_begun) = mpsc::channel();
+            let (go_on, may_go_on) = mpsc::channel();
+            thread::scope(|threads| {
+                threads.spawn(|| {
+                    pool.install(|| {
+                        let _held = lock.lock().unwrap();
+                        let (begun, has_begun) = mpsc::channel();
+                        let stolen = move || {
+                            begun.send(()).unwrap();
+                            begin.send(()).unwrap();
+                            may_go_on.recv().unwrap();
+                        };
+                        drowse::join(move || has_begun.recv().unwrap(), stolen);
+                    });
+                });
+                has_begun.recv().unwrap();
+                event.happen();
+                until("one waits, asleep", || sleeping(&pool) == 1);
+                assert!(!task.is_finished());
+                go_on.send(()).unwrap();
+            });
+            task.join().unwrap();
+        });
     }
 }
