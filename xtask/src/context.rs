@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::outcome::{Outcome, Status};
 use crate::process::{Finished, Job};
-use crate::tools::shout;
+use crate::tools::{say, shout};
 
 /// More than any build should take.
 pub(crate) const BUILD_LIMIT: Duration = Duration::from_secs(45 * 60);
@@ -159,7 +159,7 @@ impl Context {
     /// Shows a failure, if it was not shown as it came.
     fn show(&self, name: &str, done: Finished) -> Failure {
         if !self.verbose {
-            println!("{}", done.output.trim_end());
+            say(done.output.trim_end());
         }
         let how = done.how_it_ended();
         shout(&format!("{name}: {how}"));

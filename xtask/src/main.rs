@@ -23,6 +23,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use Run::{Code, Script};
 use context::Context;
 use outcome::{Entry, Outcome, Status, seconds, summary};
+use tools::say;
 
 /// One thing that can be checked, alone or as a part of `test`.
 struct Step {
@@ -121,7 +122,7 @@ fn main() -> ExitCode {
     match OF_TEST.iter().chain(&APART).find(|step| step.name == name) {
         Some(step) => {
             let Entry { outcome, .. } = announced(step, step.name, &context);
-            outcome.report.iter().for_each(|line| println!("{line}"));
+            outcome.report.iter().for_each(|line| say(line));
             ExitCode::from(outcome.status.exit_code())
         }
         None => {
@@ -139,17 +140,17 @@ fn all(context: &Context) -> ExitCode {
         let label = format!("[{:>2}/{}] {}", index + 1, OF_TEST.len(), step.name);
         let entry = announced(step, &label, context);
         if context.verbose || entry.outcome.status == Status::Failed {
-            entry.outcome.report.iter().for_each(|line| println!("{line}"));
+            entry.outcome.report.iter().for_each(|line| say(line));
         }
         entries.push(entry);
     }
-    print!("\n{}", summary(&entries, started.elapsed()));
+    say(format_args!("\n{}", summary(&entries, started.elapsed()).trim_end()));
     ExitCode::from(entries.iter().map(|entry| entry.outcome.status.exit_code()).max().unwrap_or(0))
 }
 
 /// Runs a step between two lines that say that it starts and how it ended.
 fn announced(step: &Step, label: &str, context: &Context) -> Entry {
-    println!("{label} ...");
+    say(format_args!("{label} ..."));
     let started = Instant::now();
     let outcome = match step.run {
         Code(run) => run(context),
@@ -158,7 +159,7 @@ fn announced(step: &Step, label: &str, context: &Context) -> Entry {
     let outcome = outcome.unwrap_or_else(|early| early);
     let took = started.elapsed();
     let end = format!("{label} {} in {}  {}", outcome.status.word(), seconds(took), outcome.detail);
-    println!("{}", end.trim_end());
+    say(end.trim_end());
     Entry { name: step.name, took, outcome }
 }
 

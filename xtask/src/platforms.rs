@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use crate::context::{BUILD_LIMIT, Context, Failure};
 use crate::outcome::{Outcome, Status, counted, seconds};
 use crate::steps::{Counts, executables};
-use crate::tools::shout;
+use crate::tools::{say, shout};
 
 /// So many tests are run by one process. qemu does not give back all that it has had for a thread,
 /// and there are tens of thousands.
@@ -108,12 +108,13 @@ pub(crate) fn run(context: &Context) -> Result<Outcome, Outcome> {
     let mut table = vec![line("platform", "target", "compiles", "tests")];
     let (mut failed, mut tests) = (Vec::new(), 0);
     for platform in &wanted {
-        println!("  {}: std is built for it first, which takes a minute or several ...", platform.triple);
+        let what = "std is built for it first, which takes a minute or several";
+        say(format_args!("  {}: {what} ...", platform.triple));
         let row = kit.try_out(context, platform);
         tests += Counts::of_words(&row.tests);
         failed.extend(row.failed.map(|why| format!("{}: {why}", platform.triple)));
         let line = line(platform.name, platform.triple, row.compiles, &row.tests);
-        println!("{line}");
+        say(&line);
         table.push(line);
     }
     let detail = format!("{}, {}", counted(wanted.len(), "platform"), counted(tests, "test"));
@@ -211,7 +212,7 @@ impl Kit {
             let since = Instant::now();
             let counts = run_tests(context, platform, runner, &binary);
             let counts = counts.map_err(|why| Missing::Success(format!("{name}: {why}")))?;
-            println!("    {name}: {counts}, {}", seconds(since.elapsed()));
+            say(format_args!("    {name}: {counts}, {}", seconds(since.elapsed())));
             all.add(counts);
         }
         Ok(all)

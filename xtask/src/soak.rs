@@ -9,6 +9,7 @@ use crate::context::{BUILD_LIMIT, Context};
 use crate::outcome::{Outcome, Status};
 use crate::process::Job;
 use crate::steps::executables;
+use crate::tools::say;
 
 /// What the program takes. It says what it makes of it.
 pub(crate) const ARGS: &[fn() -> Arg] = &[
@@ -65,7 +66,7 @@ pub(crate) fn run(context: &Context) -> Result<Outcome, Outcome> {
         Some(MISSING) => Err(Status::Skipped.with(last)),
         _ => {
             if !echoes {
-                println!("{}", done.output.trim_end());
+                say(done.output.trim_end());
             }
             Err(Status::Failed.with(if done.status.is_some() { last } else { done.how_it_ended() }))
         }

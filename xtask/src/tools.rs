@@ -1,5 +1,7 @@
 //! Tools that may be missing, and how to get them.
 
+use std::fmt::Display;
+use std::io::{self, Write};
 use std::process::Command;
 use std::time::Duration;
 
@@ -46,7 +48,12 @@ impl Tool {
     }
 }
 
+/// Prints a line. Whoever has closed our output does not want it, and still gets the exit status.
+pub(crate) fn say(line: impl Display) {
+    let _ = writeln!(io::stdout(), "{line}");
+}
+
 /// One line that stands out.
 pub(crate) fn shout(message: &str) {
-    println!("!! {message}");
+    say(format_args!("!! {message}"));
 }

@@ -13,6 +13,7 @@ use crate::outcome::{Outcome, Status, counted, seconds};
 use crate::process::{Finished, Job};
 use crate::spin::{self, Promela};
 use crate::steps::Counts;
+use crate::tools::say;
 use table::Mutant;
 
 /// How long a model may take to notice a mutant, unless it takes long to pass.
@@ -77,7 +78,7 @@ pub(crate) fn run(context: &Context) -> Result<Outcome, Outcome> {
             Err(why) => (Err(why.clone()), Duration::ZERO),
         };
         if context.verbose {
-            println!("  {}: {}", mutant.name, how(&verdict));
+            say(format_args!("  {}: {}", mutant.name, how(&verdict)));
         }
         Row { mutant: *mutant, verdict, took }
     });

@@ -352,8 +352,8 @@ fn in_isolation_it_gets_its_turn() {
     }
 }
 
-/// Who waits in isolation, with a lock held, does not run one that is none of its business and wants
-/// the lock, though there is nobody else.
+/// Who waits in isolation, with a lock held, does not run one that is none of its business and
+/// wants the lock, though there is nobody else.
 #[test]
 fn in_isolation_it_is_left_alone_by_those_who_wait_for_others() {
     for protocol in SleepProtocol::ALL {
