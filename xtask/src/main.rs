@@ -122,7 +122,7 @@ fn main() -> ExitCode {
     match OF_TEST.iter().chain(&APART).find(|step| step.name == name) {
         Some(step) => {
             let Entry { outcome, .. } = announced(step, step.name, &context);
-            outcome.report.iter().for_each(|line| say(line));
+            outcome.report.iter().for_each(say);
             ExitCode::from(outcome.status.exit_code())
         }
         None => {
@@ -140,7 +140,7 @@ fn all(context: &Context) -> ExitCode {
         let label = format!("[{:>2}/{}] {}", index + 1, OF_TEST.len(), step.name);
         let entry = announced(step, &label, context);
         if context.verbose || entry.outcome.status == Status::Failed {
-            entry.outcome.report.iter().for_each(|line| say(line));
+            entry.outcome.report.iter().for_each(say);
         }
         entries.push(entry);
     }
