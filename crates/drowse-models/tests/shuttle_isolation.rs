@@ -7,6 +7,7 @@ use drowse_models::{Choose, Gate, for_each_protocol, mutual_wait, random_schedul
 use drowse_sync::atomic::{AtomicUsize, Ordering};
 use drowse_sync::{Arc, Mutex, hint};
 use std::cell::RefCell;
+use std::task::{Context, Poll, Waker};
 
 /// A pool in which everything is isolated.
 fn with_pool(choose: Choose, workers: usize, f: impl FnOnce(&ThreadPool)) {
@@ -282,6 +283,39 @@ fn what_is_given_back_is_run(choose: Choose) {
     });
 }
 
+/// The only worker waits for it, asleep perhaps, and there are no spares.
+fn a_future_that_was_woken_is_found(choose: Choose) {
+    random_schedules(600, move || {
+        let builder = ThreadPoolBuilder::new().num_threads(1).sleep_protocol(choose());
+        let builder = builder.waiting(Waiting::Isolate).max_spare_threads(0);
+        with_pool_of(builder, |pool| {
+            let (waker, polls) = (Arc::new(Mutex::new(None)), Arc::new(AtomicUsize::new(0)));
+            let future = std::future::poll_fn({
+                let (waker, polls) = (Arc::clone(&waker), Arc::clone(&polls));
+                move |context: &mut Context<'_>| {
+                    if polls.fetch_add(1, Ordering::Relaxed) > 0 {
+                        return Poll::Ready(42);
+                    }
+                    *waker.lock() = Some(context.waker().clone());
+                    Poll::Pending
+                }
+            });
+            shuttle::thread::scope(|s| {
+                s.spawn(|| {
+                    loop {
+                        let waker = waker.lock().take();
+                        if let Some(waker) = waker {
+                            return Waker::wake(waker);
+                        }
+                        hint::spin_loop();
+                    }
+                });
+                s.spawn(|| assert_eq!(pool.install(|| drowse::spawn_future(future).join().unwrap()), 42));
+            });
+        });
+    });
+}
+
 for_each_protocol!(
     whoever_waits_runs_descendants_only,
     whoever_waits_in_a_region_runs_descendants_only,
@@ -294,4 +328,5 @@ for_each_protocol!(
     what_is_given_back_is_run,
     letters_that_are_older_than_a_wait_stay_where_they_are,
     what_a_thief_has_spawned_is_found,
+    a_future_that_was_woken_is_found,
 );

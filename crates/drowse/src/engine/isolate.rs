@@ -148,9 +148,9 @@ impl Registry {
         // WAKE: for the job, as if it had been injected: nobody has it any more.
         omittable!("isolate/return-no-post", self.sleep.post_injected(1, &|| false));
         // WAKE: whom it comes from may wait for it, alone; and so may those who wait for what that
-        // one is in the middle of. (No model shows what is lost without.)
+        // one is in the middle of. (No model shows what is lost without the latter.)
         for origin in origins.all() {
-            self.sleep.call(origin.worker);
+            omittable!("isolate/return-no-call", self.sleep.call(origin.worker));
             self.call_those_who_wait_for(origin.worker);
         }
     }
