@@ -24,8 +24,8 @@ if ! [ -f "$(rustc +nightly --print sysroot)/lib/rustlib/src/rust/library/Cargo.
     export RUSTC="$kit/bin/rustc" RUSTDOC="$kit/bin/rustdoc" RUSTC_BOOTSTRAP=1
 fi
 # Workers of a global pool are alive at exit: waiting for them would cost every test a second. And
-# symbolizing the backtrace of an expected panic takes half a second.
-export TSAN_OPTIONS="suppressions=\"$PWD/xtask/scripts/tsan.supp\":history_size=4:atexit_sleep_ms=0:${TSAN_OPTIONS:-}"
+# symbolizing the backtrace of an expected panic takes half a second. A forked child may start threads.
+export TSAN_OPTIONS="suppressions=\"$PWD/xtask/scripts/tsan.supp\":history_size=4:atexit_sleep_ms=0:die_after_fork=0:${TSAN_OPTIONS:-}"
 export RUST_BACKTRACE=0
 export CARGO_TARGET_DIR="$CARGO_TARGET_DIR/tsan"
 options=-Zbuild-std

@@ -24,6 +24,27 @@ fn a_thread_asleep_on_a_word_wakes_when_it_changes() {
     });
 }
 
+/// One who has waited for a while, and has seen nothing, waits again.
+#[test]
+fn a_lock_latch_brings_the_result_to_one_who_waits_again() {
+    with_preemptions(3, || {
+        let shared = Arc::new((LockLatch::new(), Parcel::empty()));
+        let setter = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                shared.1.put(42);
+                // SAFETY: the latch is in the `Arc` that we hold.
+                unsafe { LockLatch::set(&shared.0) };
+            }
+        });
+        if !shared.0.wait_for_a_while() {
+            shared.0.wait_and_reset();
+        }
+        assert_eq!(shared.1.take(), 42);
+        setter.join().unwrap();
+    });
+}
+
 /// The latch is used twice, as `with_lock_latch` does: the first setter may still be about to wake
 /// us the second time.
 #[test]

@@ -51,6 +51,11 @@ impl LockLatch {
         self.0.wait_and_reset();
     }
 
+    /// Blocks for a while. Whether the latch is set.
+    pub fn wait_for_a_while(&self) -> bool {
+        self.0.wait_for(std::time::Duration::from_secs(1))
+    }
+
     /// Sets the latch and wakes whoever waits for it.
     ///
     /// # Safety

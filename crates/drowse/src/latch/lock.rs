@@ -55,9 +55,15 @@ impl LockLatch {
 
     /// Whether the latch is not set: then its setter sees that somebody waits.
     fn must_wait(&self) -> bool {
-        // ORDERING: relaxed, both. If the exchange fails, it acquires what the setter released; or
-        // we have waited before, and go on to do so.
-        self.word.replace(UNSET, WAITING, Ordering::Relaxed) || self.word.load(Ordering::Relaxed) == WAITING
+        // ORDERING: relaxed; we have nothing to release. If the exchange fails because the latch is
+        // set, it acquires what the setter released.
+        self.word.replace(UNSET, WAITING, Ordering::Relaxed) || self.still_waits()
+    }
+
+    /// Whether we have waited before, and must go on to do so.
+    fn still_waits(&self) -> bool {
+        // ORDERING: acquire pairs with the release of the setter, who may be there by now.
+        self.word.load(mutant::weaken("latch/lock-again-relaxed", Ordering::Acquire)) == WAITING
     }
 
     /// Blocks until the latch is set, then makes it as new.
