@@ -10,10 +10,15 @@ fail() {
 }
 
 # The archive holds what is committed.
-[ -z "$(git status --porcelain)" ] || fail "there are changes that are not committed: commit them, or stash them, first"
+git status --short
+[ -z "$(git status --porcelain)" ] || fail "there are changes that are not committed: commit them, stash them (git stash -u), or remove them, first"
 grep -q "^## \[$version\] - " CHANGELOG.md || fail "CHANGELOG.md has no entry with a date for $version"
 grep -qF "drowse $version: a pool" docs/migrating-from-rayon.md ||
     fail "docs/migrating-from-rayon.md shows another version than $version"
+
+for lock in Cargo.lock shim/Cargo.lock xtask/platforms/wasm/Cargo.lock; do
+    grep -A 1 '^name = "drowse"$' $lock | grep -qF "\"$version\"" || fail "$lock has another version than $version: cargo check there"
+done
 
 sh xtask/scripts/package.sh
 rm -rf "$dist" "$work"
@@ -54,4 +59,4 @@ done
 rm -rf "$work"
 (cd "$dist" && sha256sum -- * >SHA256SUMS)
 ls -l "$dist"
-echo "drowse $version: 3 crates and the archive, in target/dist"
+echo "drowse $version: 3 crates and the archive, in $dist"

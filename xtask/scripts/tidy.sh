@@ -104,7 +104,7 @@ glossary() {
 problems=$(plain_text; facade; waiting; printing; orderings; manifests; variables; glossary)
 if [ -n "$problems" ]; then
     echo "$problems" | sort -t: -k1,1 -k2,2n
-    echo "$(echo "$problems" | wc -l) problems"
+    echo "problems: $(echo "$problems" | wc -l)"
     exit 1
 fi
 echo "$(files . | wc -l) files"

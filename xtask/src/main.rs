@@ -93,7 +93,9 @@ fn full() -> Arg {
 }
 
 fn install() -> Arg {
-    flag("install").help("fetch Debian's packages, and unpack them under target/")
+    flag("install").help(
+        "unpack Debian's newest compiler under target/; apt-get install linkers and emulators (as root)",
+    )
 }
 
 fn flag(name: &'static str) -> Arg {

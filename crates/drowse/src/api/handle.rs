@@ -122,7 +122,7 @@ where
 /// let handle: drowse::JoinHandle<u32> = pool.spawn_handle(|| 42);
 /// assert_eq!(handle.join().unwrap(), 42);
 /// ```
-#[must_use = "it runs all the same: drop the handle if nobody waits for it, or use `spawn` for a closure"]
+#[must_use = "it runs all the same: drop the handle if nobody waits for it"]
 pub struct JoinHandle<T> {
     task: Handle<T>,
     /// Where it runs. Dropped after the task: to let go of that may mean to offer it to somebody.
