@@ -22,8 +22,8 @@ const AT_A_TIME: usize = 32;
 /// More than so many tests should take, on a machine that does not exist.
 const RUN_LIMIT: Duration = Duration::from_secs(30 * 60);
 
-/// Tests of what qemu does not emulate: it has no seccomp, and limits and memory are those of its own
-/// threads.
+/// Tests of what qemu does not emulate: it has no seccomp, and limits and memory are those of its
+/// own threads.
 const NOT_EMULATED: [&str; 9] = [
     "late_fences::",
     "no_membarrier::",

@@ -282,7 +282,7 @@ mod tests {
         let script = concat!("git init --quiet && sh ", env!("CARGO_MANIFEST_DIR"), "/scripts/tidy.sh");
         let output = Command::new("sh").args(["-c", script]).current_dir(&root).output().unwrap();
         fs::remove_dir_all(&root).unwrap();
-        assert_eq!(String::from_utf8_lossy(&output.stdout), expected + "17 problems\n");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expected + "problems: 17\n");
     }
 
     #[test]
