@@ -63,6 +63,21 @@ enum By {
 }
 
 impl By {
+    /// The commands that it takes to build for it and to run it, and Debian's packages with them.
+    fn needs(self) -> (Vec<&'static str>, &'static str) {
+        match self {
+            Self::Program(runner, linker) => {
+                (runner.iter().copied().chain([linker.command]).collect(), linker.packages)
+            }
+            Self::Wine => {
+                let commands = vec!["x86_64-w64-mingw32-dlltool", "x86_64-w64-mingw32-gcc", WINE];
+                (commands, "gcc-mingw-w64-x86-64 binutils-mingw-w64-x86-64 wine64")
+            }
+            Self::Node => (vec!["node"], "nodejs"),
+            Self::Nobody => (Vec::new(), ""),
+        }
+    }
+
     /// Whether the system is what it says that it is.
     fn is_real(self) -> bool {
         !matches!(self, Self::Program([_, ..], _))
@@ -176,6 +191,9 @@ impl Kit {
 
     fn try_out(&self, context: &Context, platform: &Platform) -> Row {
         let triple = platform.triple;
+        // First of all: to compile std for Windows takes a tool of its linker's.
+        let (commands, packages) = platform.by.needs();
+        let is_ready = have(context, &commands, packages);
         let check = format!(
             "check --quiet -Zbuild-std=std,panic_unwind --target {triple} --package drowse {}",
             platform.besides
@@ -188,12 +206,10 @@ impl Kit {
                 return Row { compiles: "yes", tests: "not run: nothing here can".to_string(), failed: None };
             }
             By::Program(runner, linker) => {
-                let needs: Vec<_> = runner.iter().copied().chain([linker.command]).collect();
-                have(context, &needs, linker.packages)
-                    .and_then(|()| self.test(context, platform, runner, Some(linker.command)))
+                is_ready.and_then(|()| self.test(context, platform, runner, Some(linker.command)))
             }
-            By::Wine => self.wine(context, platform),
-            By::Node => self.node(context, platform),
+            By::Wine => is_ready.and_then(|()| self.wine(context, platform)),
+            By::Node => is_ready.and_then(|()| self.node(context, platform)),
         };
         let by = match platform.by {
             By::Program([], _) => "on this machine",
@@ -268,7 +284,6 @@ impl Kit {
     }
 
     fn wine(&self, context: &Context, platform: &Platform) -> Result<Counts, Missing> {
-        have(context, &["x86_64-w64-mingw32-gcc", WINE], "gcc-mingw-w64-x86-64 wine64")?;
         let binaries = self.build_tests(context, platform, None)?;
         // Debian's wine is older than what std asks of Windows, by one function.
         let place = binaries.first().and_then(|(_, path)| path.parent());
@@ -282,7 +297,6 @@ impl Kit {
     }
 
     fn node(&self, context: &Context, platform: &Platform) -> Result<Counts, Missing> {
-        have(context, &["node"], "nodejs")?;
         let mut build = self.cargo(context, "build --quiet -Zbuild-std=std,panic_abort");
         build.args(["--target", platform.triple]).current_dir(context.root.join("xtask/platforms/wasm"));
         // Debian's compiler has no linker for it, and rustup's has.

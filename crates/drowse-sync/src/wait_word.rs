@@ -68,9 +68,9 @@ impl WaitWord {
     #[must_use]
     pub fn replace(&self, current: u32, new: u32, ordering: Ordering) -> bool {
         // ORDERING: the caller's for success. A failure acquires: who finds the word changed by
-        // another thread may go on to look for what that thread published.
-        let failure = mutant::weaken("wait-word/replace-relaxed", Ordering::Acquire);
-        self.word.compare_exchange(current, new, ordering, failure).is_ok()
+        // another thread may go on to look for what that thread published. (No model shows what is
+        // lost without: in each, who fails looks again, and acquires then.)
+        self.word.compare_exchange(current, new, ordering, Ordering::Acquire).is_ok()
     }
 
     /// Sleeps as long as the word holds `value`. Never returns early.
