@@ -21,7 +21,7 @@ fn compare(scratch: &Scratch) -> Ran {
 #[test]
 fn list_names_everything() {
     let text = lab(&["list"]).went_well();
-    for word in ["fib", "time a call (ns; less is better)", "drowse-sleepy", "rayon-on-drowse", "jec"] {
+    for word in ["fib", "time a join (ns; less is better)", "drowse-sleepy", "rayon-on-drowse", "jec"] {
         assert!(text.contains(word), "{word} in {text}");
     }
     assert!(text.contains("(µs; ") && !text.contains("(us; "), "{text}");
@@ -48,10 +48,10 @@ fn run_measures_one_cell() {
     let [time, short] = TIME;
     let args = ["run", "--workload", "fib", "--contender", "serial", "--threads", "1", time, short];
     let text = lab(&args).went_well();
-    assert!(text.starts_with("fib on serial, 1 thread: time a call "), "{text}");
+    assert!(text.starts_with("fib on serial, 1 thread: time a join "), "{text}");
     let text = lab(&[&args[..], &["--json"]].concat()).went_well();
     let cell: Value = serde_json::from_str(&text).unwrap();
-    assert!(cell["outcome"]["figures"]["samples"]["call"][0].as_f64().unwrap() > 0.0, "{text}");
+    assert!(cell["outcome"]["figures"]["samples"]["join"][0].as_f64().unwrap() > 0.0, "{text}");
 }
 
 #[test]
@@ -112,9 +112,9 @@ fn a_comparison_leaves_a_page_and_results_that_are_read_back() {
     let serial = &value["cells"][0]["outcome"]["figures"];
     assert_eq!(serial["cpu_percent"].as_array().unwrap().len(), 2, "a process a round");
     let counts: Vec<_> =
-        serial["counts"]["call"].as_array().unwrap().iter().filter_map(Value::as_u64).collect();
+        serial["counts"]["join"].as_array().unwrap().iter().filter_map(Value::as_u64).collect();
     assert!(counts.len() == 2 && counts.iter().all(|count| *count >= 5), "of both: {counts:?}");
-    assert_eq!(serial["samples"]["call"].as_array().unwrap().len() as u64, counts.iter().sum::<u64>());
+    assert_eq!(serial["samples"]["join"].as_array().unwrap().len() as u64, counts.iter().sum::<u64>());
     let reason = value["cells"][1]["outcome"]["none"]["reason"].as_str().unwrap();
     assert!(reason.contains("does not fork"), "{reason}");
 
@@ -161,7 +161,7 @@ fn diff_tells_what_moved_and_its_exit_code_too() {
     let ran = lab(&["diff", &steady, &slow]);
     let text = ran.said();
     ran.ended_with(1);
-    assert!(text.contains("WORSE   fib on serial, 2 threads: time a call (3.00x)"), "{text}");
+    assert!(text.contains("WORSE   fib on serial, 2 threads: time a join (3.00x)"), "{text}");
     let text = lab(&["diff", &slow, &steady]).went_well();
     assert!(text.contains("better  fib on serial") && text.contains("1 better and 0 worse"), "{text}");
     let value: Value = serde_json::from_str(&lab(&["diff", &slow, &steady, "--json"]).went_well()).unwrap();
@@ -188,7 +188,7 @@ fn two_runs_of_few_processes_are_not_said_to_differ() {
     let steady = in_processes(&scratch, "steady.json", 1.0, &[10, 10]);
     let slow = in_processes(&scratch, "slow.json", 3.0, &[5; 4]);
     let text = lab(&["diff", &steady, &slow]).went_well();
-    let line = "unsure fib on serial, 2 threads: time a call (3.00x): 100 ns to 300 ns: too few runs to tell";
+    let line = "unsure fib on serial, 2 threads: time a join (3.00x): 100 ns to 300 ns: too few runs to tell";
     let text = flat(&text);
     assert!(text.contains(line), "{text}");
     assert!(text.contains("compare --rounds 5") && text.contains("Nothing can be judged"), "{text}");
@@ -232,8 +232,8 @@ fn scaled(scratch: &Scratch, name: &str, factor: f64) -> String {
 fn in_processes(scratch: &Scratch, name: &str, factor: f64, counts: &[usize]) -> String {
     let mut value: Value = serde_json::from_str(&scratch.read("results.json")).unwrap();
     let samples: Vec<f64> = (0..20).map(|i| factor * (100.0 + f64::from(i) / 100.0)).collect();
-    value["cells"][0]["outcome"]["figures"]["samples"]["call"] = samples.into();
-    value["cells"][0]["outcome"]["figures"]["counts"]["call"] = counts.into();
+    value["cells"][0]["outcome"]["figures"]["samples"]["join"] = samples.into();
+    value["cells"][0]["outcome"]["figures"]["counts"]["join"] = counts.into();
     value["cells"][0]["outcome"]["figures"]["noisy"] = Value::Array(Vec::new());
     scratch.write(name, &value.to_string())
 }

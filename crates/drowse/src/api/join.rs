@@ -119,7 +119,7 @@ where
         if end.is_covered(position) {
             take_back_covered(job_ref)
         } else {
-            end.take_back(position) || take_back_slow(position)
+            end.take_back(position) || take_back_slow(end, position)
         }
     };
     let result_b = if is_back {
@@ -140,6 +140,10 @@ fn on_this_worker<R>(f: impl FnOnce(&WorkerThread) -> R) -> R {
 #[cold]
 #[inline(never)]
 fn pushed_slow(latch: &SpinLatch) -> bool {
+    // SAFETY: it is the end of this thread's own deque, or nobody's, which is never without fences.
+    if unsafe { latch.end().pushed_fenced() } {
+        return true;
+    }
     unwind::or_abort(|| {
         WorkerThread::with_current(|worker| {
             let worker = worker.filter(|worker| worker.end_of_deque().is(latch.end()));
@@ -157,8 +161,10 @@ fn take_back_covered(job: JobRef) -> bool {
 
 #[cold]
 #[inline(never)]
-fn take_back_slow(position: i64) -> bool {
-    on_this_worker(|worker| worker.take_back_slow(position))
+fn take_back_slow(end: End, position: i64) -> bool {
+    // SAFETY: it is the end of this thread's own deque.
+    let is_back = unsafe { end.taken_back_fenced(position) };
+    is_back || on_this_worker(|worker| worker.take_back_slow(position))
 }
 
 #[cold]

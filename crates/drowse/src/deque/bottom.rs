@@ -21,11 +21,12 @@
 //! have to wait for the number that the one before has stored. This way it does not depend on what
 //! joins further up have stored, and the processor can do several joins at once.
 
-use super::{ALERTED, ASKED, Shared};
+use super::price::Price;
+use super::{ALERTED, ASKED, FENCED, Shared};
 #[cfg(not(any(drowse_loom, drowse_shuttle)))]
 use drowse_sync::CachePadded;
 use drowse_sync::atomic::{AtomicI64, AtomicPtr, Ordering};
-use drowse_sync::{light_fence, mutant};
+use drowse_sync::{faulty, full_fence, light_fence, mutant};
 use std::cell::Cell;
 use std::fmt;
 use std::ptr::{self, NonNull};
@@ -45,6 +46,10 @@ pub(super) struct Private<T> {
     pub(super) mask: Cell<usize>,
     /// Above it there is nothing but what joins have pushed. The owner's.
     pub(super) cover: Cell<i64>,
+    /// How far pushes can take the fast path if nobody has asked for anything. The owner's.
+    pub(super) room: Cell<i64>,
+    /// What it pays for light fences.
+    pub(super) price: Price,
     number: usize,
 }
 
@@ -56,6 +61,8 @@ impl<T> Private<T> {
             slots: Cell::new(ptr::null()),
             mask: Cell::new(0),
             cover: Cell::new(0),
+            room: Cell::new(0),
+            price: Price::new(),
             number,
         }
     }
@@ -101,6 +108,22 @@ impl<T> Private<T> {
         light_fence("deque/push-light-unfenced");
         // ORDERING: relaxed; the fence above orders it.
         position + 1 >= self.limit.load(Ordering::Relaxed)
+    }
+
+    /// The rest of a push by an owner that has no light fences. False if there is more to it than a
+    /// fence.
+    #[inline(always)]
+    pub(super) fn pushed_fenced(&self) -> bool {
+        // ORDERING: relaxed; the owner's own, or what others may write to it at any time.
+        if self.limit.load(Ordering::Relaxed) != FENCED {
+            return false;
+        }
+        // ORDERING: in the place of the light fence that pairs with a sleeper's heavy one.
+        full_fence("deque/push-unfenced");
+        // ORDERING: relaxed; the fence above orders it.
+        let is_left_alone =
+            faulty!("deque/fenced-push-looks-early", self.limit.load(Ordering::Relaxed) == FENCED, true);
+        is_left_alone && self.bottom() < self.room.get() && self.price.is_still_due()
     }
 
     /// Something stays below this position that is not a join's.
@@ -151,6 +174,8 @@ impl<T> Nobody<T> {
                 slots: Cell::new(slot),
                 mask: Cell::new(0),
                 cover: Cell::new(0),
+                room: Cell::new(0),
+                price: Price::new(),
                 number: usize::MAX,
             }),
             own_slot: AtomicPtr::new(ptr::null_mut()),
@@ -222,6 +247,18 @@ impl<T> Bottom<T> {
         unsafe { self.private().push(position, item) }
     }
 
+    /// The rest of a push that left the fast path because there are no light fences. False if
+    /// [`Owner::pushed_slow`](super::Owner::pushed_slow) must be called all the same.
+    ///
+    /// # Safety
+    ///
+    /// As for [`push`](Self::push).
+    #[inline(always)]
+    pub unsafe fn pushed_fenced(self) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { self.private() }.pushed_fenced()
+    }
+
     /// Whether what the caller has pushed there is covered, or the position is negative. If so,
     /// [`Owner::take_back`](super::Owner::take_back) tells whether it is the newest item.
     ///
@@ -245,6 +282,19 @@ impl<T> Bottom<T> {
     pub unsafe fn take_back(self, position: i64) -> bool {
         // SAFETY: the caller's promise.
         unsafe { (*self.0).lower_bottom(position) }
+    }
+
+    /// The rest of that for an owner that has no light fences. False if
+    /// [`Owner::pop_slow`](super::Owner::pop_slow) must be called all the same.
+    ///
+    /// # Safety
+    ///
+    /// As for [`is_covered`](Self::is_covered).
+    #[inline(always)]
+    #[must_use]
+    pub unsafe fn taken_back_fenced(self, position: i64) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { (*self.0).is_private_fenced(position) }
     }
 }
 

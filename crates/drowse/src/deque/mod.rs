@@ -75,7 +75,7 @@ mod stealer;
 use bottom::Private;
 use buffer::Buffer;
 use drowse_sync::atomic::{AtomicI64, AtomicPtr, Ordering};
-use drowse_sync::{Arc, CachePadded, LightFences, Mutex, Prepared, light_fence};
+use drowse_sync::{Arc, CachePadded, LightFences, Mutex, Prepared, faulty, full_fence, light_fence};
 use split::{AtomicSplit, Split};
 use std::ptr::NonNull;
 
@@ -170,6 +170,21 @@ impl<T> Shared<T> {
         light_fence("deque/pop-unfenced");
         // ORDERING: relaxed; the fence above orders it.
         self.public.split.load(Ordering::Relaxed).is_private(bottom)
+    }
+
+    /// Whether the item at `bottom`, which was withdrawn, is the owner's for sure, if that has no
+    /// light fences.
+    #[inline(always)]
+    fn is_private_fenced(&self, bottom: i64) -> bool {
+        // ORDERING: relaxed; only the owner changes that.
+        if self.public.split.load(Ordering::Relaxed).owner_is_light() {
+            return false;
+        }
+        // ORDERING: in the place of the light fence, against one who publishes without a heavy one.
+        full_fence("deque/pop-slow-unfenced");
+        // ORDERING: relaxed; the fence above orders it.
+        let split = self.public.split.load(Ordering::Relaxed);
+        faulty!("deque/fenced-pop-ignores-claim", split.is_private_fenced(bottom), split.index() <= bottom)
     }
 
     /// Whether there seems to be nothing to take. Exact for what happened before.

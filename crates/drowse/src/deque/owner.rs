@@ -8,7 +8,6 @@ mod rest;
 mod tests;
 
 use super::pages::Pages;
-use super::price::Price;
 use super::split::Split;
 use super::{ALERTED, ASKED, Bottom, Buffer, FENCED, Shared};
 use drowse_sync::atomic::{AtomicPtr, Ordering};
@@ -22,14 +21,10 @@ pub struct Owner<T> {
     shared: Arc<Shared<T>>,
     /// The current buffer, so that the owner need not load its address.
     buffer: Cell<NonNull<Buffer<T>>>,
-    /// How far pushes can take the fast path if nobody has asked for anything.
-    room: Cell<i64>,
     /// What lets it take the fast path; `None` while it must take the slow one.
     fences: RefCell<Option<LightFences>>,
     /// Where it gets them.
     get_fences: fn() -> Option<LightFences>,
-    /// What it pays for them.
-    price: Price,
     /// Called after each push that left the fast path. Whether the next one must do so too.
     after_slow_push: fn(&Self) -> bool,
     /// What it can give back of its buffers' memory.
@@ -70,10 +65,8 @@ impl<T> Owner<T> {
         let owner = Self {
             shared,
             buffer: Cell::new(buffer),
-            room: Cell::new(0),
             fences: RefCell::new(None),
             get_fences,
-            price: Price::default(),
             after_slow_push: |_| false,
             pages: Pages::default(),
         };
@@ -118,6 +111,10 @@ impl<T> Owner<T> {
     #[cold]
     #[inline(never)]
     pub fn pushed_slow(&self) {
+        let private = &*self.shared.private;
+        if private.pushed_fenced() {
+            return;
+        }
         let (bottom, is_light) = (self.bottom(), self.is_light());
         if !is_light {
             // ORDERING: in the place of the light fence that pairs with a sleeper's heavy one, for
@@ -126,16 +123,13 @@ impl<T> Owner<T> {
         }
         // ORDERING: relaxed; it makes no difference whether a thief's request is seen now or at the
         // next push. That somebody sleeps is seen after the fence of the push.
-        let before = self.shared.private.limit.load(Ordering::Relaxed);
-        if bottom < self.room.get() && (is_light || self.price.is_still_due()) {
-            let goes_on = match before {
-                FENCED => true,
-                ALERTED => (self.after_slow_push)(self),
-                _ => false,
-            };
-            if goes_on {
-                return; // As it was.
-            }
+        let before = private.limit.load(Ordering::Relaxed);
+        if before == ALERTED
+            && bottom < private.room.get()
+            && (is_light || private.price.is_still_due())
+            && (self.after_slow_push)(self)
+        {
+            return; // As it was.
         }
         // Not what it was before: the hook may have popped the item, and pushed it again elsewhere.
         self.make_room(self.bottom());
@@ -253,13 +247,11 @@ impl<T> Owner<T> {
     #[must_use]
     pub fn pop_slow(&self, bottom: i64) -> bool {
         let public = &*self.shared.public;
-        if !self.is_light() {
-            // ORDERING: in the place of the light fence, against one who publishes without a heavy
-            // one.
-            full_fence("deque/pop-slow-unfenced");
+        if self.shared.is_private_fenced(bottom) {
+            return true;
         }
         loop {
-            // ORDERING: relaxed; a fence is above, or in `lower_bottom`.
+            // ORDERING: relaxed; a fence is in `is_private_fenced`, or in `lower_bottom`.
             let split = public.split.load(Ordering::Relaxed);
             if split.index() > bottom {
                 if public.split.replace(split, split.at(bottom)) {
@@ -324,7 +316,7 @@ impl<T> Owner<T> {
     fn set_limit(&self, top: i64) {
         let capacity = self.buffer().capacity() as i64;
         let room = (top + capacity).min(self.pages.limit());
-        self.room.set(room);
+        self.shared.private.room.set(room);
         let limit = if self.is_light() { room } else { FENCED };
         // ORDERING: relaxed; if this overwrites a thief's request, the thief asks again, or
         // publishes by force.

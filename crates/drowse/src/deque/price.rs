@@ -23,7 +23,7 @@ const OFTEN: u32 = 16;
 /// more than twice what the better of the two would have cost.
 ///
 /// A new owner, and one whose light fences have cost nobody anything, gets them at once.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Price {
     /// Slow pushes to go.
     due: Cell<u32>,
@@ -32,6 +32,11 @@ pub(super) struct Price {
 }
 
 impl Price {
+    /// Nothing is due.
+    pub(super) const fn new() -> Self {
+        Self { due: Cell::new(0), refusals: Cell::new(0) }
+    }
+
     /// A slow push. Whether more are due after it, or it is the last.
     pub(super) fn is_still_due(&self) -> bool {
         let due = self.due.get();
@@ -77,14 +82,14 @@ mod tests {
 
     #[test]
     fn light_fences_that_cost_nothing_are_free() {
-        let price = Price::default();
+        let price = Price::new();
         price.give_back(None);
         assert!(price.is_paid());
     }
 
     #[test]
     fn whoever_gets_none_tries_again() {
-        let price = Price::default();
+        let price = Price::new();
         price.refused();
         assert!(!price.is_paid());
         assert_eq!(slow_pushes_until_paid(&price), A_FEW);
@@ -92,7 +97,7 @@ mod tests {
 
     #[test]
     fn heavy_fences_are_paid_for() {
-        let price = Price::default();
+        let price = Price::new();
         let Some(fences) = LightFences::at_any_cost() else { return };
         // Light fences of this very thread are no reason to fence others.
         std::thread::scope(|s| {

@@ -34,6 +34,12 @@ impl Split {
         self.0 <= index
     }
 
+    /// The same for an owner that has no light fences.
+    #[inline(always)]
+    pub(super) fn is_private_fenced(self, index: i64) -> bool {
+        self.0 & !OWNER_FENCES <= index
+    }
+
     pub(super) fn is_claimed(self) -> bool {
         self.0 & CLAIMED != 0
     }

@@ -12,14 +12,14 @@ impl<T> Owner<T> {
         if fences.as_ref().is_some_and(LightFences::are_due_back) {
             // First the slow path, then no light fences.
             self.leave_fast_path();
-            self.price.give_back(fences.take());
-        } else if fences.is_none() && self.price.is_paid() {
+            self.shared.private.price.give_back(fences.take());
+        } else if fences.is_none() && self.shared.private.price.is_paid() {
             *fences = (self.get_fences)();
             if fences.is_some() {
                 self.set_light(true);
                 self.make_room(self.bottom());
             } else {
-                self.price.refused();
+                self.shared.private.price.refused();
             }
         }
     }
@@ -37,7 +37,7 @@ impl<T> Owner<T> {
         let mut fences = self.fences.borrow_mut();
         if fences.is_some() {
             omittable!("deque/rest-stays-light", self.leave_fast_path());
-            self.price.give_back(fences.take());
+            self.shared.private.price.give_back(fences.take());
         }
     }
 
