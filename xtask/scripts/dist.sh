@@ -59,4 +59,6 @@ done
 rm -rf "$work"
 (cd "$dist" && sha256sum -- * >SHA256SUMS)
 ls -l "$dist"
+grep -q '^repository' Cargo.toml ||
+    echo "not to be published yet: Cargo.toml has no repository, so the README's links would be dead (docs/releasing.md, step 0)"
 echo "drowse $version: 3 crates and the archive, in $dist"
