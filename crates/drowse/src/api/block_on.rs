@@ -38,7 +38,7 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
         let signal = StdArc::new(Signal::new());
         let waker = Waker::from(StdArc::clone(&signal));
         let mut context = Context::from_waker(&waker);
-        let start = worker.map(WorkerThread::take_point);
+        let mut since = worker.map(WorkerThread::take_point);
         loop {
             let mut poll = || future.as_mut().poll(&mut context);
             let (poll, spawned) = match worker {
@@ -48,7 +48,10 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
             if let Poll::Ready(result) = poll {
                 return result;
             }
-            let latch = match earlier(spawned, start) {
+            // A future need not poll all that it awaits each time: what it has awaited once, it may
+            // await still.
+            since = earlier(spawned, since);
+            let latch = match since {
                 Some(since) => CountLatch::since(since, 1, worker),
                 None => CountLatch::new(1, None),
             };

@@ -138,7 +138,8 @@ impl WayBack {
     /// The reference must not be in any queue. It keeps what the pointers point to, until it is in
     /// one.
     pub(super) unsafe fn offer(this: *const Self, registry: *const Arc<Registry>, job: JobRef, again: bool) {
-        // SAFETY: the caller's promise. Neither is used once the job is in a queue: hence pointers.
+        // SAFETY: the caller's promise. Neither is used once the job is in a queue, nor is it an
+        // argument of what puts it there, which must be there until the call returns: hence pointers.
         let (this, registry) = unsafe { (&*this, &*registry) };
         if registry.is_left_behind() {
             return; // There is nobody here to run it.
@@ -159,10 +160,11 @@ impl WayBack {
             }
         };
         // What the job keeps may be gone as soon as it is in the queue, and we have somebody to
-        // wake. A worker keeps the registry.
-        WorkerThread::with_current(|worker| match worker.filter(|_| is_worker) {
-            Some(worker) => offer(worker.registry()),
-            None => offer(&Arc::clone(registry)),
+        // wake. A worker keeps the registry; others do so here.
+        let kept = (!is_worker).then(|| Arc::clone(registry));
+        WorkerThread::with_current(|worker| match &kept {
+            Some(registry) => offer(registry),
+            None => offer(worker.expect("as it was above").registry()),
         });
     }
 }

@@ -34,7 +34,7 @@ impl WorkerThread {
     pub(super) fn sleep_alone(&self, latch: &LatchWord, what: WaitFor, since: Point) {
         let has_been_refused = Cell::new(false);
         let has_news = || {
-            self.registry.returned.have(|origins| self.comes_from(origins, since))
+            self.registry.returned.have(|origin| self.comes_from(origin, since))
                 || self.has_letter_to_see_to(since, !has_been_refused.get())
                 || self.place_is_wanted()
                 || (has_been_refused.get() && self.registry.spares.has_idle())
@@ -88,7 +88,7 @@ impl WorkerThread {
 
     /// Whether there is a letter that it may run itself, or leave to a spare, if it can.
     fn has_letter_to_see_to(&self, since: Point, can_lend: bool) -> bool {
-        let may_run = |origins| self.comes_from(origins, since);
+        let may_run = |origin| self.comes_from(origin, since);
         let Some(place) = self.place().filter(|place| self.registry.has_letter(*place)) else { return false };
         (can_lend && self.registry.spares.can_be_had())
             || self.registry.threads[place].broadcasts.have(may_run)

@@ -226,7 +226,8 @@ impl WorkerThread {
                 self.run_local(own);
                 rounds = 0;
             } else if let Some(found) = self.find_descendant(since, rounds >= ROUNDS_UNTIL_FORCE) {
-                self.run_found(found);
+                // A future of its own, that was woken, is no theft.
+                self.run_local(found);
                 rounds = 0;
             } else if rounds < ROUNDS_UNTIL_SLEEP {
                 // WAKE: somebody may wait for what we hold.
@@ -256,7 +257,7 @@ impl WorkerThread {
             // SAFETY: what is in the deque was put there by `push`, and has left it now.
             return Some(unsafe { JobRef::from_word(word) }.into());
         }
-        self.take_letter_if(|origins| self.comes_from(origins, since))
+        self.take_letter_if(|origin| self.comes_from(origin, since))
     }
 
     /// Goes on with what it was in the middle of before, as far as others are concerned.
@@ -313,7 +314,7 @@ impl WorkerThread {
             }
             self.registry.give_back(found.job, origin);
         }
-        self.registry.returned.take_if(|origins| self.comes_from(origins, since))
+        self.registry.returned.take_if(|origin| self.comes_from(origin, since))
     }
 
     /// The workers that are in the middle of something which descends from what this one waits for
@@ -328,9 +329,8 @@ impl WorkerThread {
 
     /// Whether a job that comes from there descends from what this worker waits for since that
     /// point.
-    pub(super) fn comes_from(&self, origins: Option<Origins>, since: Point) -> bool {
-        let mut all = origins.into_iter().flat_map(Origins::all);
-        all.any(|origin| self.descends(origin, since, MOST_THEFTS))
+    pub(super) fn comes_from(&self, origin: Option<Origin>, since: Point) -> bool {
+        origin.is_some_and(|origin| self.descends(origin, since, MOST_THEFTS))
     }
 
     /// Whether what comes from there descends from what this worker waits for since that point.
@@ -355,7 +355,8 @@ impl WorkerThread {
         Found { job: unsafe { JobRef::from_word(word) }, origin: Some(origin) }
     }
 
-    /// Runs a job of its own, or a letter, that was taken from its queue just now.
+    /// Runs a job of its own, a letter, or one that was returned, that was taken from its queue just
+    /// now.
     pub(super) fn run_local(&self, found: Found) {
         let is_from_elsewhere = found.origin.is_some_and(|origin| origin.worker != self.index());
         if is_from_elsewhere { self.run_found(found) } else { self.run_own(found.job) }

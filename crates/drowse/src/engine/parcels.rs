@@ -1,7 +1,7 @@
 //! Jobs that are not in a deque, with where they come from.
 
 use super::isolate::Found;
-use super::lineage::Origins;
+use super::lineage::{Origin, Origins};
 use crate::job::JobRef;
 use drowse_sync::Mutex;
 use drowse_sync::atomic::{AtomicUsize, Ordering};
@@ -33,21 +33,30 @@ impl Parcels {
         self.count.load(Ordering::Acquire) > 0
     }
 
-    /// The first that the caller may run.
-    pub(super) fn take_if(&self, may_run: impl Fn(Option<Origins>) -> bool) -> Option<Found> {
+    /// The first that the caller may run, by where it comes from, with that: one may come from more
+    /// than one place.
+    pub(super) fn take_if(&self, may_run: impl Fn(Option<Origin>) -> bool) -> Option<Found> {
         if !self.are_there() {
             return None;
         }
         let mut jobs = self.jobs.lock();
-        let place = jobs.iter().position(|(_, origins)| may_run(*origins))?;
-        let (job, origins) = jobs.remove(place)?;
+        let origin_of = |(_, origins): &(JobRef, Option<Origins>)| places(*origins).find(|it| may_run(*it));
+        let (place, origin) =
+            jobs.iter().enumerate().find_map(|(place, job)| Some((place, origin_of(job)?)))?;
+        let (job, _) = jobs.remove(place)?;
         // ORDERING: relaxed; under the lock, so that it is right, and before that too high.
         self.count.store(jobs.len(), Ordering::Relaxed);
-        Some(Found { job, origin: origins.map(|origins| origins.from) })
+        Some(Found { job, origin })
     }
 
     /// Whether there is one that the caller may run.
-    pub(super) fn have(&self, may_run: impl Fn(Option<Origins>) -> bool) -> bool {
-        self.are_there() && self.jobs.lock().iter().any(|(_, origins)| may_run(*origins))
+    pub(super) fn have(&self, may_run: impl Fn(Option<Origin>) -> bool) -> bool {
+        self.are_there() && self.jobs.lock().iter().any(|(_, origins)| places(*origins).any(&may_run))
     }
+}
+
+/// Where a job comes from: from one or more places in the pool, or from outside.
+fn places(origins: Option<Origins>) -> impl Iterator<Item = Option<Origin>> {
+    let outside = origins.is_none().then_some(None);
+    origins.into_iter().flat_map(Origins::all).map(Some).chain(outside)
 }

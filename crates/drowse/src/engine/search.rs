@@ -1,7 +1,7 @@
 //! Where a worker looks for jobs.
 
 use super::isolate::Found;
-use super::lineage::Origins;
+use super::lineage::Origin;
 use super::worker::WorkerThread;
 use crate::TraceEvent;
 use crate::deque::Steal;
@@ -106,7 +106,7 @@ impl WorkerThread {
     /// The same, if it comes from where it may.
     ///
     /// In a forked child nobody leaves any, and whoever was about to would be waited for.
-    pub(super) fn take_letter_if(&self, may_run: impl Fn(Option<Origins>) -> bool) -> Option<Found> {
+    pub(super) fn take_letter_if(&self, may_run: impl Fn(Option<Origin>) -> bool) -> Option<Found> {
         if self.registry.is_left_behind() {
             return None;
         }

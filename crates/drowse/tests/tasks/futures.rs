@@ -1,8 +1,8 @@
 //! Futures that run on a pool.
 
-use crate::common::{sleeping, until, until_all_sleep, watchdog};
+use crate::common::{until, until_all_sleep, watchdog};
 use crate::{Event, Token, on_every_pool, yield_times};
-use drowse::{JoinHandle, SleepProtocol, Task, ThreadPoolBuilder, Waiting};
+use drowse::{JoinHandle, SleepProtocol, Task, ThreadPoolBuilder};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -167,6 +167,23 @@ fn whoever_awaits_a_handle_is_woken_once_and_the_last_one_only() {
     });
 }
 
+/// Whoever does not want to know any more is not told, nor kept.
+#[test]
+fn a_handle_that_is_dropped_lets_go_of_the_waker() {
+    on_every_pool(|pool| {
+        let (event, bell) = (Event::new(), Arc::new(Bell(AtomicUsize::new(0))));
+        let mut task = Box::pin(pool.spawn_future(event.clone()));
+        let waker = Waker::from(Arc::clone(&bell));
+        assert!(task.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        drop((task, waker));
+        assert_eq!(Arc::strong_count(&bell), 1);
+        until("it waits", || event.is_awaited());
+        event.happen();
+        until_all_sleep(pool);
+        assert_eq!(bell.0.load(Ordering::Acquire), 0);
+    });
+}
+
 #[test]
 #[should_panic(expected = "this handle has given its result already")]
 fn a_handle_is_not_polled_again() {
@@ -255,142 +272,24 @@ fn one_that_yields_lets_others_run() {
     });
 }
 
-/// In an isolated pool of one worker, which waits for it.
+/// The only worker has another job, which is older than the future that wakes itself.
 #[test]
-fn in_isolation_it_is_found_by_whoever_waits() {
-    watchdog(|| {
-        let pool = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        pool.install(|| {
-            drowse::isolate(|| {
-                assert_eq!(drowse::spawn_future(async { 42 }).join().unwrap(), 42);
-                assert_eq!(drowse::spawn_future(yield_times(3)).join().unwrap(), ());
-                assert_eq!(drowse::block_on(drowse::spawn_future(yield_times(3))).unwrap(), ());
-                let event = Event::new();
-                let task = drowse::spawn_future(event.clone());
-                let other = thread::spawn(move || {
-                    until("it waits", || event.is_awaited());
-                    event.happen();
-                });
-                task.join().unwrap();
-                other.join().unwrap();
-            });
-        });
-    });
-}
-
-/// Each waits, on a worker and in isolation, for one that is woken elsewhere: deeper than there are
-/// spares.
-#[test]
-fn in_isolation_they_wait_for_one_another() {
-    fn wait_for_next(depth: usize) -> usize {
-        if depth == 0 {
-            return 0;
-        }
-        let next = drowse::spawn_future(async move {
-            yield_times(2).await;
-            wait_for_next(depth - 1)
-        });
-        1 + drowse::block_on(next).unwrap()
-    }
-    for protocol in SleepProtocol::ALL {
-        for width in [1, 2, 4] {
-            watchdog(move || {
-                let pool = ThreadPoolBuilder::new().num_threads(width).sleep_protocol(protocol);
-                let pool = pool.waiting(Waiting::Isolate).build().unwrap();
-                assert_eq!(pool.install(|| wait_for_next(30)), 30);
-                let in_scope = pool.scope(|s| {
-                    let task = s.spawn_future(async {
-                        yield_times(2).await;
-                        wait_for_next(30)
-                    });
-                    drowse::block_on(task).unwrap()
-                });
-                assert_eq!(in_scope, 30);
-            });
-        }
-    }
-}
-
-/// Others spawn one another without end, or come from outside without end.
-#[test]
-fn in_isolation_it_gets_its_turn() {
-    fn again(stop: Arc<AtomicBool>) {
-        if !stop.load(Ordering::Relaxed) {
-            drowse::spawn(move || again(stop));
-        }
-    }
-    for width in [1, 2] {
-        for from_outside in [false, true] {
-            watchdog(move || {
-                let pool = ThreadPoolBuilder::new().num_threads(width).waiting(Waiting::Isolate);
-                let (pool, event) = (pool.build().unwrap(), Event::new());
-                let stop = Arc::new(AtomicBool::new(false));
-                let task = pool.install(|| drowse::spawn_future(event.clone()));
-                until("it waits", || event.is_awaited());
-                thread::scope(|threads| {
-                    if from_outside {
-                        for _ in 0..4 {
-                            threads.spawn(|| {
-                                while !stop.load(Ordering::Relaxed) {
-                                    pool.install(|| ())
-                                }
-                            });
-                        }
-                    } else {
-                        (0..width).for_each(|_| again_on(&pool, &stop));
-                    }
-                    event.happen();
-                    until("it has ended", || task.is_finished());
-                    stop.store(true, Ordering::Relaxed);
-                });
-            });
-        }
-    }
-    fn again_on(pool: &drowse::ThreadPool, stop: &Arc<AtomicBool>) {
-        let stop = Arc::clone(stop);
-        pool.spawn(move || again(stop));
-    }
-}
-
-/// Who waits in isolation, with a lock held, does not run one that is none of its business and
-/// wants the lock, though there is nobody else.
-#[test]
-fn in_isolation_it_is_left_alone_by_those_who_wait_for_others() {
+fn one_that_yields_comes_after_those_that_wait() {
     for protocol in SleepProtocol::ALL {
         watchdog(move || {
-            let pool = ThreadPoolBuilder::new().num_threads(2).sleep_protocol(protocol);
-            let pool = pool.waiting(Waiting::Isolate).max_spare_threads(0).build().unwrap();
-            let (lock, event) = (Arc::new(Mutex::new(())), Event::new());
+            let pool = ThreadPoolBuilder::new().num_threads(1).sleep_protocol(protocol).build().unwrap();
+            let (says, said) = mpsc::channel();
             let task = pool.install(|| {
-                let (lock, event) = (Arc::clone(&lock), event.clone());
+                let other = says.clone();
+                drowse::spawn(move || other.send("another").unwrap());
                 drowse::spawn_future(async move {
-                    event.await;
-                    drop(lock.lock().unwrap());
+                    says.send("before").unwrap();
+                    yield_times(1).await;
+                    says.send("after").unwrap();
                 })
             });
-            until("it waits", || event.is_awaited());
-            let (begin, has_begun) = mpsc::channel();
-            let (go_on, may_go_on) = mpsc::channel();
-            thread::scope(|threads| {
-                threads.spawn(|| {
-                    pool.install(|| {
-                        let _held = lock.lock().unwrap();
-                        let (begun, has_begun) = mpsc::channel();
-                        let stolen = move || {
-                            begun.send(()).unwrap();
-                            begin.send(()).unwrap();
-                            may_go_on.recv().unwrap();
-                        };
-                        drowse::join(move || has_begun.recv().unwrap(), stolen);
-                    });
-                });
-                has_begun.recv().unwrap();
-                event.happen();
-                until("one waits, asleep", || sleeping(&pool) == 1);
-                assert!(!task.is_finished());
-                go_on.send(()).unwrap();
-            });
             task.join().unwrap();
+            assert_eq!(said.iter().collect::<Vec<_>>(), ["before", "another", "after"]);
         });
     }
 }

@@ -8,6 +8,7 @@ mod cancel;
 mod context;
 mod futures;
 mod idle;
+mod isolation;
 mod scoped;
 
 use common::watchdog;
