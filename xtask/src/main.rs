@@ -76,7 +76,7 @@ const APART: [Step; 4] = [
     step(
         "platforms",
         Code(platforms::run),
-        &[filter, install],
+        &[filter, install, full],
         "other systems: compiled, and run if they can be",
     ),
     step("dist", Script, &[], "what a person would upload, verified, in target/dist"),
@@ -104,6 +104,8 @@ fn flag(name: &'static str) -> Arg {
 
 const NOTES: &str = "\
 A filter is a part of a name: of a model or its test binary, of a mutant, or of a sleep protocol.
+platforms leaves out, where an emulator runs the tests, the conformance suite of all sleep protocols
+but the default one; --full does not.
 upstream runs the quick part of rayon's tests, all but octillion and the doctests, on each sleep
 protocol, and the doctests on the default one; there --full adds octillion. With a filter it is the
 quick part alone, or with --full everything. Without a registry the step is skipped.
