@@ -283,36 +283,71 @@ fn what_is_given_back_is_run(choose: Choose) {
     });
 }
 
-/// The only worker waits for it, asleep perhaps, and there are no spares.
+/// A future that waits until it was woken once, and whoever wakes it.
+fn woken_once() -> (impl Future<Output = ()> + Send + 'static, impl FnOnce() + Send) {
+    let waker = Arc::new(Mutex::new(None));
+    let future = std::future::poll_fn({
+        let (waker, mut polls) = (Arc::clone(&waker), 0);
+        move |context: &mut Context<'_>| {
+            polls += 1;
+            if polls > 1 {
+                return Poll::Ready(());
+            }
+            *waker.lock() = Some(context.waker().clone());
+            Poll::Pending
+        }
+    });
+    let wake = move || {
+        loop {
+            let waker = waker.lock().take();
+            if let Some(waker) = waker {
+                return Waker::wake(waker);
+            }
+            hint::spin_loop();
+        }
+    };
+    (future, wake)
+}
+
+/// A job in an isolated pool without spares, beside a thread.
+fn beside(choose: Choose, workers: usize, thread: impl FnOnce() + Send, job: impl FnOnce() + Send) {
+    let builder = ThreadPoolBuilder::new().num_threads(workers).sleep_protocol(choose());
+    with_pool_of(builder.waiting(Waiting::Isolate).max_spare_threads(0), |pool| {
+        shuttle::thread::scope(|s| {
+            s.spawn(thread);
+            s.spawn(|| pool.install(job));
+        });
+    });
+}
+
+/// The only worker waits for it, asleep perhaps.
 fn a_future_that_was_woken_is_found(choose: Choose) {
     random_schedules(600, move || {
-        let builder = ThreadPoolBuilder::new().num_threads(1).sleep_protocol(choose());
-        let builder = builder.waiting(Waiting::Isolate).max_spare_threads(0);
-        with_pool_of(builder, |pool| {
-            let (waker, polls) = (Arc::new(Mutex::new(None)), Arc::new(AtomicUsize::new(0)));
-            let future = std::future::poll_fn({
-                let (waker, polls) = (Arc::clone(&waker), Arc::clone(&polls));
-                move |context: &mut Context<'_>| {
-                    if polls.fetch_add(1, Ordering::Relaxed) > 0 {
-                        return Poll::Ready(42);
-                    }
-                    *waker.lock() = Some(context.waker().clone());
-                    Poll::Pending
-                }
-            });
-            shuttle::thread::scope(|s| {
-                s.spawn(|| {
-                    loop {
-                        let waker = waker.lock().take();
-                        if let Some(waker) = waker {
-                            return Waker::wake(waker);
-                        }
-                        hint::spin_loop();
-                    }
-                });
-                s.spawn(|| assert_eq!(pool.install(|| drowse::spawn_future(future).join().unwrap()), 42));
-            });
-        });
+        let (future, wake) = woken_once();
+        beside(choose, 1, wake, || drowse::spawn_future(future).join().unwrap());
+    });
+}
+
+/// Its child is found by the one who waits for the job that waits for the future, asleep perhaps.
+/// Nobody else can run it.
+fn what_a_woken_future_spawns_is_found(choose: Choose) {
+    random_schedules(600, move || {
+        let (future, wake) = woken_once();
+        let (stolen, child) = (Gate::new(), Arc::new(Gate::new()));
+        let parent = {
+            let child = Arc::clone(&child);
+            async move {
+                future.await;
+                let its_child = Arc::clone(&child);
+                drop(drowse::spawn_handle(move || its_child.open()));
+                child.pass();
+            }
+        };
+        let second_half = || {
+            stolen.open();
+            drowse::spawn_future(parent).join().unwrap();
+        };
+        beside(choose, 2, wake, || _ = drowse::join(|| stolen.pass(), second_half));
     });
 }
 
@@ -329,4 +364,5 @@ for_each_protocol!(
     letters_that_are_older_than_a_wait_stay_where_they_are,
     what_a_thief_has_spawned_is_found,
     a_future_that_was_woken_is_found,
+    what_a_woken_future_spawns_is_found,
 );

@@ -227,7 +227,7 @@ impl WorkerThread {
                 rounds = 0;
             } else if let Some(found) = self.find_descendant(since, rounds >= ROUNDS_UNTIL_FORCE) {
                 // A future of its own, that was woken, is no theft.
-                self.run_local(found);
+                faulty!("isolate/woken-as-theft", self.run_local(found), self.run_found(found));
                 rounds = 0;
             } else if rounds < ROUNDS_UNTIL_SLEEP {
                 // WAKE: somebody may wait for what we hold.
