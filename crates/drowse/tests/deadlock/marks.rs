@@ -1,7 +1,7 @@
 //! Marks of blocked workers: what counts, where, and for how long.
 
-use crate::common::deadlocks::{blocked, with_alarm};
-use crate::common::{assert_works, caught, sleeping, until, until_all_sleep, watchdog};
+use crate::common::deadlocks::{blocked, listen, with_alarm};
+use crate::common::{assert_works, caught, limit, sleeping, until, until_all_sleep, watchdog};
 use drowse::{Deadlock, SleepProtocol, ThreadPool, ThreadPoolBuilder, mark_blocked, mark_unblocked};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
@@ -142,7 +142,8 @@ fn a_marked_worker_that_sleeps_counts_once() {
 fn a_mark_ends_with_a_panic_of_its_worker() {
     watchdog(|| {
         for protocol in SleepProtocol::ALL {
-            let (pool, alarms) = pool(protocol, 1);
+            // The mark lives until the stack is unwound: no longer than this, on an emulator either.
+            let (pool, alarms) = listen(builder(protocol, 1).deadlock_after(limit() / 2_500));
             let payload = caught::<u32, _>(|| {
                 pool.install(|| {
                     let _mark = mark_blocked();
