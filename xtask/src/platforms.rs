@@ -5,6 +5,8 @@
 //! too. It is unpacked under `target/`; what else is needed (linkers, emulators) is Debian's as
 //! well, and installed on demand.
 
+mod emulated;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,24 +23,6 @@ const AT_A_TIME: usize = 32;
 
 /// More than so many tests should take, on a machine that does not exist.
 const RUN_LIMIT: Duration = Duration::from_secs(30 * 60);
-
-/// Tests of what qemu does not emulate: it has no seccomp, and limits and memory are those of its
-/// own threads.
-const NOT_EMULATED: [&str; 9] = [
-    "late_fences::",
-    "no_membarrier::",
-    "scarcity::",
-    "memory::",
-    "shutdown::a_thousand_pools",
-    "no_threads::the_global_pool_goes_on",
-    "owed::a_short_fork_from_outside", // none is short
-    "steering::a_sandbox",
-    "steering::a_thread_that_cannot",
-];
-
-/// What of the conformance suite is run by an emulator, which takes minutes for each protocol, and
-/// orders memory as the machine does: the default one. `--full` runs all of them.
-const EMULATED_PROTOCOL: &str = "relay";
 
 /// The crates that are for users.
 const PACKAGES: &str = "--package drowse --package drowse-sleep --package drowse-sync";
@@ -336,12 +320,7 @@ fn run_tests(
     let mut list = command();
     list.args(["--list", "--format", "terse"]);
     let listed = context.run_stdout_apart(list, RUN_LIMIT)?.stdout;
-    let is_quick = |test: &str| {
-        let protocol = test.split("::").next().unwrap_or_default();
-        context.full || name != "conformance" || protocol.contains(EMULATED_PROTOCOL)
-    };
-    let can_emulate = |test: &str| !NOT_EMULATED.iter().any(|it| test.starts_with(it)) && is_quick(test);
-    let can_run = |test: &&str| platform.by.is_real() || can_emulate(test);
+    let can_run = |test: &&str| platform.by.is_real() || emulated::can_run(name, test, context.full);
     let all = listed.lines().filter_map(|line| line.strip_suffix(": test"));
     let names: Vec<_> = all.clone().filter(can_run).collect();
     let mut all = Counts { ignored: all.count() - names.len(), ..Counts::default() };

@@ -139,7 +139,8 @@ impl WayBack {
     /// one.
     pub(super) unsafe fn offer(this: *const Self, registry: *const Arc<Registry>, job: JobRef, again: bool) {
         // SAFETY: the caller's promise. Neither is used once the job is in a queue, nor is it an
-        // argument of what puts it there, which must be there until the call returns: hence pointers.
+        // argument of what puts it there, which must be there until the call returns: hence
+        // pointers.
         let (this, registry) = unsafe { (&*this, &*registry) };
         if registry.is_left_behind() {
             return; // There is nobody here to run it.

@@ -355,8 +355,7 @@ impl WorkerThread {
         Found { job: unsafe { JobRef::from_word(word) }, origin: Some(origin) }
     }
 
-    /// Runs a job of its own, a letter, or one that was returned, that was taken from its queue just
-    /// now.
+    /// Runs a job of its own, a letter, or one that was returned, which it has taken just now.
     pub(super) fn run_local(&self, found: Found) {
         let is_from_elsewhere = found.origin.is_some_and(|origin| origin.worker != self.index());
         if is_from_elsewhere { self.run_found(found) } else { self.run_own(found.job) }

@@ -142,7 +142,8 @@ fn a_marked_worker_that_sleeps_counts_once() {
 fn a_mark_ends_with_a_panic_of_its_worker() {
     watchdog(|| {
         for protocol in SleepProtocol::ALL {
-            // The mark lives until the stack is unwound: no longer than this, on an emulator either.
+            // The mark lives until the stack is unwound: no longer than this, on an emulator
+            // either.
             let (pool, alarms) = listen(builder(protocol, 1).deadlock_after(limit() / 2_500));
             let payload = caught::<u32, _>(|| {
                 pool.install(|| {
