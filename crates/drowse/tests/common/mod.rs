@@ -24,8 +24,12 @@ use std::time::{Duration, Instant};
 /// say which. Someone who runs the tests with something that slows them down can ask for more
 /// patience.
 pub(crate) fn limit() -> Duration {
-    let patience = std::env::var("DROWSE_TEST_PATIENCE").map_or(1, |times| times.parse().expect("a number"));
-    Duration::from_secs(25) * patience
+    Duration::from_secs(25) * patience()
+}
+
+/// How many times as long everything may take, by what slows it down: a sanitizer, or an emulator.
+pub(crate) fn patience() -> u32 {
+    std::env::var("DROWSE_TEST_PATIENCE").map_or(1, |times| times.parse().expect("a number"))
 }
 
 /// Runs the body of a test on a thread of its own, and panics if it does not come back.
