@@ -4,7 +4,9 @@
 use drowse::model::task::TaskQueue;
 use drowse_models::every_interleaving;
 use drowse_sync::atomic::{AtomicUsize, Ordering};
-use drowse_sync::{Arc, thread};
+use drowse_sync::{Arc, Mutex, thread};
+use std::future::poll_fn;
+use std::task::Poll;
 
 /// A closure is cancelled, and whoever closes the queue does so when there is no reason not to:
 /// then there is nothing in it.
@@ -44,15 +46,23 @@ impl Drop for Borrows {
     }
 }
 
-/// Nobody wants the result, which borrows what the body has borrowed: its home must not know of the
-/// end.
+/// Nobody wants the result, which borrows what the body has borrowed: it must be gone when the home
+/// is told, also if the task itself is kept by a waker.
 #[test]
 fn a_result_is_dropped_before_its_home_is_told() {
     every_interleaving(|| {
         let (queue, bodies) = (TaskQueue::new(), Arc::new(AtomicUsize::new(0)));
-        let borrows = Borrows(queue.clone(), Arc::clone(&bodies));
-        drop(queue.spawn(move || borrows));
+        let mut borrows = Some(Borrows(queue.clone(), Arc::clone(&bodies)));
+        let kept = Arc::new(Mutex::new(None));
+        drop(queue.spawn_future({
+            let kept = Arc::clone(&kept);
+            poll_fn(move |context| {
+                *kept.lock() = Some(context.waker().clone());
+                Poll::Ready(borrows.take())
+            })
+        }));
         assert!(queue.run_one());
         assert_eq!((bodies.load(Ordering::Relaxed), queue.bodies()), (1, 0));
+        drop(kept.lock().take());
     });
 }

@@ -111,8 +111,9 @@ pub(super) fn give_up_reason() {
 pub(super) struct WayBack {
     /// Whether it runs in isolation, as it was spawned.
     isolated: bool,
-    /// Where it comes from, to those who wait for it in isolation.
-    origins: Option<Origins>,
+    /// Where it comes from, to those who wait for it in isolation. Boxed, because most have none:
+    /// allocators are quicker with small tasks.
+    origins: Option<Box<Origins>>,
     /// The worker that has polled it last: what it has in memory may be near that one.
     polled_by: AtomicUsize,
 }
@@ -121,7 +122,7 @@ const NOBODY: usize = usize::MAX;
 
 impl WayBack {
     pub(super) fn new(isolated: bool, origins: Option<Origins>) -> Self {
-        Self { isolated, origins, polled_by: AtomicUsize::new(NOBODY) }
+        Self { isolated, origins: origins.map(Box::new), polled_by: AtomicUsize::new(NOBODY) }
     }
 
     pub(super) fn is_polled_by(&self, worker: &WorkerThread) {
@@ -138,34 +139,37 @@ impl WayBack {
     /// The reference must not be in any queue. It keeps what the pointers point to, until it is in
     /// one.
     pub(super) unsafe fn offer(this: *const Self, registry: *const Arc<Registry>, job: JobRef, again: bool) {
-        // SAFETY: the caller's promise. Neither is used once the job is in a queue, nor is it an
-        // argument of what puts it there, which must be there until the call returns: hence
-        // pointers.
-        let (this, registry) = unsafe { (&*this, &*registry) };
-        if registry.is_left_behind() {
+        // SAFETY: the caller's promise. Neither is used once the job is in a queue, nor is a
+        // reference to it an argument of what puts it there, which must be there until the call
+        // returns: hence pointers.
+        let (way, id) = unsafe { (&*this, (*registry).id()) };
+        // SAFETY: the same.
+        if unsafe { (*registry).is_left_behind() } {
             return; // There is nobody here to run it.
         }
+        let (origins, behind) = (way.origins.as_deref().copied(), again || way.isolated);
         // ORDERING: relaxed; a hint.
-        let polled_by = Some(this.polled_by.load(Ordering::Relaxed)).filter(|worker| *worker != NOBODY);
-        let is_worker = registry.with_worker(|worker| worker.is_some());
-        let (origins, isolated) = (this.origins, this.isolated);
+        let polled_by = Some(way.polled_by.load(Ordering::Relaxed)).filter(|worker| *worker != NOBODY);
         // SAFETY: the caller's promise, for each of them.
-        let offer = |registry: &Registry| unsafe {
+        let offer = |registry: &Registry, is_worker: bool| unsafe {
             match origins {
                 Some(origins) => registry.leave_job(job, origins),
                 None if !is_worker => registry.inject_for(polled_by, job),
                 // On the worker's own queue it would come first, and, in isolation, seem to have
                 // been made there.
-                None if again || isolated => registry.inject(job),
+                None if behind => registry.inject(job),
                 None => registry.inject_or_push(job),
             }
         };
         // What the job keeps may be gone as soon as it is in the queue, and we have somebody to
         // wake. A worker keeps the registry; others do so here.
-        let kept = (!is_worker).then(|| Arc::clone(registry));
-        WorkerThread::with_current(|worker| match &kept {
-            Some(registry) => offer(registry),
-            None => offer(worker.expect("as it was above").registry()),
+        WorkerThread::with_current(|worker| match worker.map(WorkerThread::registry) {
+            Some(own) if own.id() == id => offer(own, true),
+            _ => {
+                // SAFETY: the caller's promise: it is in no queue yet.
+                let kept = unsafe { Arc::clone(&*registry) };
+                offer(&kept, false);
+            }
         });
     }
 }

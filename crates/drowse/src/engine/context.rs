@@ -36,15 +36,22 @@ impl Registry {
     }
 
     /// Calls `f` with that in effect.
+    #[inline]
     pub(crate) fn run_in<R>(&self, inherited: &Inherited, f: impl FnOnce() -> R) -> R {
-        let (Some(context), Some(captured)) = (&self.handlers.context, &inherited.0) else { return f() };
-        let (mut f, mut result) = (Some(f), None);
-        context.enter(captured, &mut || {
-            if let Some(f) = f.take() {
-                result = Some(f());
-            }
-        });
-        // One who does not call it is no reason to lose a job.
-        result.or_else(|| f.take().map(|f| f())).expect("it is called here or there")
+        match (&self.handlers.context, &inherited.0) {
+            (Some(context), Some(captured)) => run_in(&**context, captured, f),
+            _ => f(),
+        }
     }
+}
+
+fn run_in<R>(context: &dyn Context, captured: &Captured, f: impl FnOnce() -> R) -> R {
+    let (mut f, mut result) = (Some(f), None);
+    context.enter(captured, &mut || {
+        if let Some(f) = f.take() {
+            result = Some(f());
+        }
+    });
+    // One who does not call it is no reason to lose a job.
+    result.or_else(|| f.take().map(|f| f())).expect("it is called here or there")
 }

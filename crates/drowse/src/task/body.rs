@@ -24,6 +24,7 @@ impl<F: FnOnce() -> T, T> Body for Closure<F> {
 
     const BEGINS_ONCE: bool = true;
 
+    #[inline]
     fn step(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<T> {
         // SAFETY: nobody was promised that the closure stays where it is: it is moved out here.
         let closure = unsafe { self.get_unchecked_mut() }.0.take();
@@ -40,6 +41,7 @@ impl<F: Future> Body for Polled<F> {
 
     const BEGINS_ONCE: bool = false;
 
+    #[inline]
     fn step(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         // SAFETY: the future stays where it is as long as this does.
         unsafe { self.map_unchecked_mut(|this| &mut this.0) }.poll(context)

@@ -60,6 +60,22 @@ enum Stage<B: Body> {
     Gone,
 }
 
+/// What is left of a task that has ended, for whoever has ended it.
+struct Ended<H> {
+    waiter: Option<Waiter>,
+    home: H,
+    /// There is a reference in a queue still.
+    is_queued: bool,
+}
+
+impl<H> Ended<H> {
+    /// Tells whoever waits. The home is to be told next.
+    fn tell(self) -> H {
+        self.waiter.into_iter().for_each(Waiter::tell);
+        self.home
+    }
+}
+
 /// A new task, with its handle, and the reference that has to be offered to somebody.
 ///
 /// # Safety
@@ -116,8 +132,11 @@ impl<B: Body, H: Home> Cell<B, H> {
                     }
                 }
             }
-            Self::end(this, |home, _| home.ended());
+            let ended = Self::end(this);
+            // Before anybody is told: then whoever waits frees the task, most likely where it was
+            // made, and allocators are quick about that.
             Core::drop_reference(this.cast());
+            ended.tell().ended();
         });
     }
 
@@ -187,30 +206,24 @@ impl<B: Body, H: Home> Cell<B, H> {
         }
     }
 
-    /// The result is in its place: tells whoever waits, and the home, whether it is in a queue.
+    /// The result is in its place. What there is to be told, and to whom.
     ///
     /// # Safety
     ///
     /// The caller must have the result, and a reference.
-    unsafe fn end(this: NonNull<Self>, tell_home: impl FnOnce(H, bool)) {
+    unsafe fn end(this: NonNull<Self>) -> Ended<H> {
         // SAFETY: the caller's promise: the result is ours until the state says that it is done;
         // then the waiter, if there is one, and the result, if there is no handle. The home is
         // nobody's but ours since the body is gone.
         unsafe {
-            let task = this.as_ref();
-            let end = task.core.state.end(B::BEGINS_ONCE);
-            if end.has_waiter {
-                task.core.waiter().into_iter().for_each(Waiter::tell);
+            let core = &this.as_ref().core;
+            let end = core.state.end(B::BEGINS_ONCE);
+            let waiter = if end.has_waiter { core.waiter() } else { None };
+            if !end.has_handle {
+                // Before the home is told: it may borrow what the body has borrowed.
+                omittable!("task/result-left", Self::drop_result(this.cast()));
             }
-            // The result first: it may borrow what the body has borrowed.
-            let late = mutant::active("task/home-before-result");
-            if !end.has_handle && !late {
-                Self::drop_result(this.cast());
-            }
-            tell_home(Self::home(this).read(), end.is_queued);
-            if !end.has_handle && late {
-                Self::drop_result(this.cast());
-            }
+            Ended { waiter, home: Self::home(this).read(), is_queued: end.is_queued }
         }
     }
 
@@ -228,12 +241,13 @@ impl<B: Body, H: Home> Cell<B, H> {
                 (*Self::home(this)).ends_early();
             }
             Self::put(this, cancelled());
-            Self::end(this, |home, is_queued| {
-                if holds_late {
-                    home.ends_early();
-                }
-                home.ended_early(is_queued);
-            });
+            let ended = Self::end(this);
+            let is_queued = ended.is_queued;
+            let home = ended.tell();
+            if holds_late {
+                home.ends_early();
+            }
+            home.ended_early(is_queued);
         });
     }
 
