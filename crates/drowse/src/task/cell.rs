@@ -295,3 +295,9 @@ fn first_panic<T>(result: thread::Result<T>, dropped: Result<(), Payload>) -> th
         }
     }
 }
+
+/// How many bytes a task takes.
+#[cfg(all(test, target_pointer_width = "64", not(any(drowse_loom, drowse_shuttle))))]
+pub(crate) const fn size<B: Body, H>() -> usize {
+    size_of::<Cell<B, H>>()
+}

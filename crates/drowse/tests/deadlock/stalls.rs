@@ -1,20 +1,23 @@
 //! The stall watch: it needs no marks, and tells of workers that do not come back from a job while
 //! others could do with them. Once.
 
-use crate::common::{assert_works, fib, until_all_sleep, watchdog};
+use crate::common::{assert_works, fib, patience, until_all_sleep, watchdog};
 use drowse::{SleepProtocol, Stall, ThreadPool, ThreadPoolBuilder, WaitFor};
 use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
-const LONG: Duration = Duration::from_millis(20);
+/// Longer than a worker that works is kept from its processor, by whatever else runs there.
+fn long() -> Duration {
+    Duration::from_millis(20) * patience()
+}
 
 /// A pool, and what its stall watch tells.
 fn watched(protocol: SleepProtocol, width: usize) -> (ThreadPool, Receiver<Stall>) {
     let (sender, stalls) = mpsc::channel();
     let sender = Mutex::new(sender);
     let builder = ThreadPoolBuilder::new().num_threads(width).sleep_protocol(protocol);
-    let builder = builder.thread_name(|index| format!("dozer-{index}")).stall_watch(LONG);
+    let builder = builder.thread_name(|index| format!("dozer-{index}")).stall_watch(long());
     let builder = builder.stall_handler(move |stall| {
         // Nobody listens any more if the test has failed.
         let _ = sender.lock().unwrap().send(stall.clone());
@@ -48,14 +51,14 @@ fn jobs_that_nobody_takes() {
                 let mut told = Vec::new();
                 while told.len() < width {
                     let stall = stalls.recv().unwrap();
-                    assert!(stall.queued && stall.num_threads == width && stall.after == LONG, "{stall}");
+                    assert!(stall.queued && stall.num_threads == width && stall.after == long(), "{stall}");
                     assert!(stall.to_string().contains("jobs are queued that nobody takes"), "{stall}");
                     told.extend(stall.stalled);
                 }
                 told.sort_unstable_by_key(|stalled| stalled.worker.index);
                 assert_eq!(told.iter().map(|stalled| stalled.worker.index).collect::<Vec<_>>(), workers);
                 for stalled in &told {
-                    assert!(stalled.since >= LONG && stalled.worker.depth == 1);
+                    assert!(stalled.since >= long() && stalled.worker.depth == 1);
                     let name = stalled.worker.name.as_deref().unwrap();
                     assert_eq!(name, format!("dozer-{}", stalled.worker.index));
                     #[cfg(target_os = "linux")]
@@ -117,7 +120,7 @@ fn there_is_nothing_to_tell_of_a_pool_that_works_or_sleeps() {
             let (pool, stalls) = watched(protocol, 2);
             // Longer than the watch waits, in one job after the other.
             let since = std::time::Instant::now();
-            while since.elapsed() < LONG * 4 {
+            while since.elapsed() < long() * 4 {
                 assert_eq!(pool.install(|| fib(10)), 55);
             }
             until_all_sleep(&pool);
