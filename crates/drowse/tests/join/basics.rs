@@ -169,8 +169,8 @@ fn pending_second_halves_may_outgrow_the_deque() {
             let stack = if cfg!(target_pointer_width = "32") { 64 << 20 } else { 256 << 20 };
             let builder = drowse::ThreadPoolBuilder::new().num_threads(width).stack_size(stack);
             let (pool, runs) = (builder.build().unwrap(), AtomicUsize::new(0));
-            assert_eq!(pool.install(|| dive(10_000, &runs)), 10_000);
-            assert_eq!(runs.into_inner(), 10_000, "each second half once, {width} threads");
+            assert_eq!(pool.install(|| dive(5_000, &runs)), 5_000);
+            assert_eq!(runs.into_inner(), 5_000, "each second half once, {width} threads");
         }
     });
 }
