@@ -61,6 +61,18 @@ impl Pool {
         owner.push(NonNull::from(&self.jobs[job]));
     }
 
+    /// Pushes as a join does.
+    fn fork(&self, owner: &Owner<Parcel>, job: usize) {
+        SLEEP.with(|sleep| sleep.set(&raw const self.sleep));
+        self.jobs[job].put(42);
+        let (end, item) = (owner.end(), NonNull::from(&self.jobs[job]));
+        // SAFETY: it is the owner's own end.
+        let is_pushed = unsafe { !end.push(end.position(), item) || end.pushed_fenced() };
+        if !is_pushed {
+            owner.pushed_slow();
+        }
+    }
+
     fn start_thief(self: &Arc<Self>) -> thread::JoinHandle<()> {
         let pool = Arc::clone(self);
         thread::spawn(move || wait_until(&pool.sleep, 1, &pool.done, &*pool))
@@ -115,6 +127,26 @@ fn a_sleeper_is_seen_without_light_fences(make: MakeSleep) {
     });
 }
 
+fn a_sleeper_is_seen_by_a_join(make: MakeSleep) {
+    with_preemptions(3, move || run_fork(make));
+}
+
+fn a_sleeper_is_seen_by_a_join_without_light_fences(make: MakeSleep) {
+    with_preemptions(3, move || {
+        without_light_fences();
+        run_fork(make);
+    });
+}
+
+fn run_fork(make: MakeSleep) {
+    let (owner, pool) = Pool::new(make, 1);
+    let thief = pool.start_thief();
+    owner.warm_up();
+    pool.fork(&owner, 0);
+    thief.join().unwrap();
+    assert_nobody_counted(&pool.sleep);
+}
+
 /// The owner rests, and overwrites its limit, as somebody falls asleep.
 fn a_sleeper_is_seen_by_one_who_has_rested(make: MakeSleep) {
     with_preemptions(3, move || run(make, 1, |_, owner| owner.rest()));
@@ -139,6 +171,8 @@ fn a_sleeper_is_seen_by_one_who_gets_active(make: MakeSleep) {
 for_each_protocol!(
     a_sleeper_is_seen,
     a_sleeper_is_seen_without_light_fences,
+    a_sleeper_is_seen_by_a_join,
+    a_sleeper_is_seen_by_a_join_without_light_fences,
     a_sleeper_is_seen_by_one_who_has_rested,
     a_sleeper_is_seen_by_one_who_raises_its_limit,
     a_sleeper_is_seen_by_one_who_gets_active,

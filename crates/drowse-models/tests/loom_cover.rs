@@ -3,7 +3,7 @@
 
 use drowse::model::deque::{self, Owner, Steal, Stealer};
 use drowse_models::{every_interleaving, with_preemptions};
-use drowse_sync::thread;
+use drowse_sync::{thread, without_light_fences};
 use std::ptr::NonNull;
 
 /// What a join has pushed.
@@ -18,7 +18,9 @@ impl<'a> Half<'a> {
         // SAFETY: it is the owner's own end.
         let position = unsafe { owner.end().position() };
         // SAFETY: as above.
-        if unsafe { owner.end().push(position, NonNull::from(item)) } {
+        let is_pushed =
+            unsafe { !owner.end().push(position, NonNull::from(item)) || owner.end().pushed_fenced() };
+        if !is_pushed {
             owner.pushed_slow();
         }
         Self { item, position }
@@ -35,7 +37,8 @@ impl<'a> Half<'a> {
             return owner.take_back(NonNull::from(self.item));
         }
         // SAFETY: as above.
-        let is_private = unsafe { owner.end().take_back(self.position) };
+        let is_private =
+            unsafe { owner.end().take_back(self.position) || owner.end().taken_back_fenced(self.position) };
         is_private || owner.pop_slow(self.position)
     }
 
@@ -91,22 +94,32 @@ fn steal(stealer: &Stealer<u32>) -> Option<NonNull<u32>> {
     }
 }
 
-/// The inner one is stolen, perhaps, and both are taken back, or not.
 #[test]
 fn joins_and_a_thief_take_each_item_once() {
+    with_preemptions(3, joins_and_a_thief);
+}
+
+#[test]
+fn joins_and_a_thief_take_each_item_once_without_light_fences() {
     with_preemptions(3, || {
-        let (owner, stealer) = deque::new(4);
-        let (outer, inner) = (1, 2);
-        let items = [&outer, &inner].map(|item| NonNull::from(item).addr());
-        let outer = Half::fork(&owner, &outer);
-        let thief = thread::spawn(move || steal(&stealer).map(NonNull::addr));
-        let inner = Half::fork(&owner, &inner);
-        let inner_is_back = inner.take_back(&owner);
-        let outer_is_back = outer.take_back(&owner);
-        let stolen = thief.join().unwrap();
-        assert_eq!(stolen == Some(items[0]), !outer_is_back);
-        assert_eq!(stolen == Some(items[1]), !inner_is_back);
+        without_light_fences();
+        joins_and_a_thief();
     });
+}
+
+/// The inner one is stolen, perhaps, and both are taken back, or not.
+fn joins_and_a_thief() {
+    let (owner, stealer) = deque::new(4);
+    let (outer, inner) = (1, 2);
+    let items = [&outer, &inner].map(|item| NonNull::from(item).addr());
+    let outer = Half::fork(&owner, &outer);
+    let thief = thread::spawn(move || steal(&stealer).map(NonNull::addr));
+    let inner = Half::fork(&owner, &inner);
+    let inner_is_back = inner.take_back(&owner);
+    let outer_is_back = outer.take_back(&owner);
+    let stolen = thief.join().unwrap();
+    assert_eq!(stolen == Some(items[0]), !outer_is_back);
+    assert_eq!(stolen == Some(items[1]), !inner_is_back);
 }
 
 /// Both are stolen, the outer one first. When its join looks, the newest position is not its own.

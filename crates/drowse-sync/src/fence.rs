@@ -61,10 +61,11 @@ pub fn full_fence(name: &'static str) {
 }
 
 /// The same, for a thread whose last access to shared memory was a read-modify-write. On x86 that
-/// has been a full fence already, and what is left is to keep the compiler from reordering.
+/// has been a full fence already, and what is left is to keep the compiler from reordering. (Miri
+/// is of no such kind.)
 #[inline(always)]
 pub fn full_fence_after_rmw(name: &'static str) {
-    if cfg!(all(target_arch = "x86_64", not(any(drowse_loom, drowse_shuttle)))) {
+    if cfg!(all(target_arch = "x86_64", not(any(drowse_loom, drowse_shuttle, miri)))) {
         // ORDERING: nothing that follows is moved before the read-modify-write, which no processor
         // of this kind lets a later load overtake.
         compiler_fence(Ordering::SeqCst);

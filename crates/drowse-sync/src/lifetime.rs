@@ -1,14 +1,15 @@
 //! The life of a value that other threads use until they have told its owner, as loom sees it.
 
 /// Nothing in a normal build. Under loom a use is a read of a cell and the end a write of it, so a
-/// model fails if there is a use that does not come before the end.
+/// model fails if there is a use that does not come before the end; or if a life has no end, and the
+/// value is not dropped either.
 #[derive(Debug)]
 pub struct Lifetime {
     #[cfg(drowse_loom)]
-    cell: crate::cell::UnsafeCell<()>,
+    cell: crate::cell::UnsafeCell<Option<loom::alloc::Track<()>>>,
 }
 
-// SAFETY: nothing is in the cell. Loom checks who comes to it when.
+// SAFETY: loom checks who comes to the cell when.
 #[cfg(drowse_loom)]
 unsafe impl Sync for Lifetime {}
 
@@ -19,7 +20,7 @@ impl Lifetime {
     pub fn new() -> Self {
         Self {
             #[cfg(drowse_loom)]
-            cell: crate::cell::UnsafeCell::new(()),
+            cell: crate::cell::UnsafeCell::new(Some(loom::alloc::Track::new(()))),
         }
     }
 
@@ -34,6 +35,7 @@ impl Lifetime {
     #[inline(always)]
     pub fn over(&self) {
         #[cfg(drowse_loom)]
-        self.cell.with_mut(|_| ());
+        // SAFETY: loom has seen to it that nobody else is there.
+        self.cell.with_mut(|track| unsafe { (*track).take() });
     }
 }

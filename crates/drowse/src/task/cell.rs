@@ -135,7 +135,7 @@ impl<B: Body, H: Home> Cell<B, H> {
             let ended = Self::end(this);
             // Before anybody is told: then whoever waits frees the task, most likely where it was
             // made, and allocators are quick about that.
-            Core::drop_reference(this.cast());
+            omittable!("task/keeps-reference", Core::drop_reference(this.cast()));
             ended.tell().ended();
         });
     }
@@ -223,6 +223,7 @@ impl<B: Body, H: Home> Cell<B, H> {
                 // Before the home is told: it may borrow what the body has borrowed.
                 omittable!("task/result-left", Self::drop_result(this.cast()));
             }
+            core.lifetime.used();
             Ended { waiter, home: Self::home(this).read(), is_queued: end.is_queued }
         }
     }

@@ -145,6 +145,7 @@ impl Core {
     ///
     /// For the one whose place it is.
     pub(super) unsafe fn waiter(&self) -> Option<Waiter> {
+        self.lifetime.used();
         // SAFETY: the caller's promise.
         self.waiter.with_mut(|place| unsafe { (*place).take() })
     }

@@ -293,3 +293,25 @@ fn one_that_yields_comes_after_those_that_wait() {
         });
     }
 }
+
+/// Both pools have workers of the same numbers.
+#[test]
+fn one_that_a_worker_of_another_pool_wakes_goes_on_where_it_is_at_home() {
+    on_every_pool(|pool| {
+        let other = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        for _ in 0..20 {
+            let event = Event::new();
+            let task = pool.spawn_future({
+                let event = event.clone();
+                async move {
+                    event.await;
+                    thread::current().id()
+                }
+            });
+            until("it waits", || event.is_awaited());
+            other.install(|| event.happen());
+            let home = pool.broadcast(|_| thread::current().id());
+            assert!(home.contains(&task.join().unwrap()));
+        }
+    });
+}
