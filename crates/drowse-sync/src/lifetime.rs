@@ -1,8 +1,8 @@
 //! The life of a value that other threads use until they have told its owner, as loom sees it.
 
 /// Nothing in a normal build. Under loom a use is a read of a cell and the end a write of it, so a
-/// model fails if there is a use that does not come before the end; or if a life has no end, and the
-/// value is not dropped either.
+/// model fails if there is a use that does not come before the end; or if a life has no end, and
+/// the value is not dropped either.
 #[derive(Debug)]
 pub struct Lifetime {
     #[cfg(drowse_loom)]
