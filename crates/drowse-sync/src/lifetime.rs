@@ -1,8 +1,7 @@
 //! The life of a value that other threads use until they have told its owner, as loom sees it.
 
 /// Nothing in a normal build. Under loom a use is a read of a cell and the end a write of it, so a
-/// model fails if there is a use that does not come before the end; or if a life has no end, and
-/// the value is not dropped either.
+/// model fails if there is a use that does not come before the end.
 #[derive(Debug)]
 pub struct Lifetime {
     #[cfg(drowse_loom)]
@@ -18,6 +17,15 @@ impl Lifetime {
     #[inline(always)]
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
+        Self {
+            #[cfg(drowse_loom)]
+            cell: crate::cell::UnsafeCell::new(None),
+        }
+    }
+
+    /// One that must have an end before that of the model.
+    #[inline(always)]
+    pub fn that_must_end() -> Self {
         Self {
             #[cfg(drowse_loom)]
             cell: crate::cell::UnsafeCell::new(Some(loom::alloc::Track::new(()))),

@@ -48,10 +48,11 @@ impl ThreadPool {
     /// # From pool to pool
     ///
     /// The jobs that such a worker runs meanwhile start on top of the one that waits, on the same
-    /// stack. If they install into the other pool too, or the other pool's jobs install back into
-    /// this one, the calls nest without bound, until the jobs or the stack run out: a few thousand
-    /// jobs are enough. Enter the other pool once, around everything that has to run there, rather
-    /// than in each job; or [`spawn`](Self::spawn) into it, which does not wait.
+    /// stack. If they install into the other pool too, the calls nest. A worker with half of its
+    /// stack in use leaves further jobs to spares; but if the other pool's jobs install back into
+    /// this one, a few thousand jobs are enough to use up these too, and everybody waits. Enter the
+    /// other pool once, around everything that has to run there, rather than in each job; or
+    /// [`spawn`](Self::spawn) into it, which does not wait.
     ///
     /// # Panics
     ///

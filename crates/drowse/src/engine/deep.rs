@@ -1,15 +1,15 @@
 //! Waiting deep down: a worker that has many waits on its stack takes no more work from elsewhere.
 //!
 //! A worker that waits runs another job on top of the one that waits. If that one waits too, it
-//! runs a third; and so on, as long as there are jobs. Nothing but the stack ends that. So once a
-//! good part of the stack is in use, whoever waits runs its own part of what it waits for, and
+//! runs a third; and so on, as long as there are jobs. Nothing but the stack ends that. So once
+//! half of the stack is in use, whoever waits runs its own part of what it waits for, and
 //! nothing else, like one who is [isolated](super::isolate).
 //!
 //! But unlike there, what it waits for may depend on jobs that nobody takes then: others may be as
 //! deep down as it is. So it sleeps like one who would do any job; and if it sees one, it lends its
 //! place to a [spare](super::spare), who begins with an empty stack. Where there is none to be had,
-//! it takes one job after all; but not if half of its stack is in use: who overflows that gets
-//! nothing done any more.
+//! it takes one job after all; but not if three quarters of its stack are in use: who overflows
+//! that gets nothing done any more.
 
 use super::isolate::Since;
 use super::place::IfNobody;
@@ -29,19 +29,20 @@ const FAR_TOO_MANY_WAITS: u32 = 4 * MANY_WAITS;
 impl WorkerThread {
     /// Whether another job on top of what it is in the middle of would be one too many.
     pub(super) fn is_deep(&self) -> bool {
-        self.uses_more_than(4, MANY_WAITS)
+        self.uses_more_than(1, 2, MANY_WAITS)
     }
 
     /// Whether it might be the last one.
     fn is_too_deep(&self) -> bool {
-        self.uses_more_than(2, FAR_TOO_MANY_WAITS)
+        self.uses_more_than(3, 4, FAR_TOO_MANY_WAITS)
     }
 
-    /// Whether more than one part in so many of its stack is in use; or so many waits, if that is
-    /// not known.
-    fn uses_more_than(&self, one_in: usize, most_waits: u32) -> bool {
+    /// Whether more than so many parts of its stack are in use, of so many; or so many waits, if
+    /// that is not known.
+    fn uses_more_than(&self, parts: usize, of: usize, most_waits: u32) -> bool {
         let waits = self.waits.get();
-        waits > FEW_WAITS && stack_in_use().map_or(waits > most_waits, |(used, size)| used > size / one_in)
+        let uses = |(used, size): (usize, usize)| used / parts > size / of;
+        waits > FEW_WAITS && stack_in_use().map_or(waits > most_waits, uses)
     }
 
     /// Waits for a latch, and takes no work from elsewhere if it can help it.

@@ -35,7 +35,7 @@ pub(super) struct Vtable {
 
 impl Core {
     pub(super) fn new(header: JobHeader, vtable: &'static Vtable) -> Self {
-        let (state, waiter, lifetime) = (State::new(), UnsafeCell::new(None), Lifetime::new());
+        let (state, waiter, lifetime) = (State::new(), UnsafeCell::new(None), Lifetime::that_must_end());
         Self { header, state, vtable, waiter, lifetime }
     }
 

@@ -35,7 +35,7 @@ fn a_spare_leaves_nothing_behind_that_is_isolated() {
     });
 }
 
-/// Waits on top of each other, until a quarter of the stack is in use, and `f` on top of them.
+/// Waits on top of each other, until half of the stack is in use, and `f` on top of them.
 fn deep_down(levels: u32, f: &(dyn Fn() + Sync)) {
     let frame = black_box([levels as u8; 12_000]);
     match levels {
@@ -50,7 +50,7 @@ fn deep_down(levels: u32, f: &(dyn Fn() + Sync)) {
 #[test]
 fn a_worker_deep_down_hears_of_jobs_that_come_later() {
     on_every_protocol(|protocol| {
-        let deep = builder(protocol, 1).stack_size(3 << 20).build().expect("a pool");
+        let deep = builder(protocol, 1).stack_size(5 << 19).build().expect("a pool");
         let other = builder(protocol, 1).build().expect("a pool");
         let there_and_back = || {
             until_all_sleep(&deep);

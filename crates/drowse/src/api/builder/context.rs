@@ -10,7 +10,8 @@ impl<S> ThreadPoolBuilder<S> {
     ///
     /// `capture` is called by the thread that sends a job, and `enter` by the worker that runs it,
     /// with what was captured and the rest: `enter` calls that once, and has undone whatever it did
-    /// when it returns. A future is entered for each of its steps. Jobs are what `spawn` and its
+    /// when it returns. (If it does not call it, the job runs all the same, afterwards; and never
+    /// twice.) A future is entered for each of its steps. Jobs are what `spawn` and its
     /// relatives send, the jobs of scopes and broadcasts, the closure of `install` if it goes to
     /// another thread, and the second half of a `join`.
     ///
