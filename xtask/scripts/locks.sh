@@ -12,7 +12,7 @@ fail() {
 # The names and versions in a lock file, of what cargo must not change.
 locked() {
     awk -F'"' '/^name = /{ name = $2 } /^version = / && name { print name, $2 }' "$1" |
-        grep -E '^(rayon|crossbeam-queue|libc) ' | sort
+        grep -E '^(rayon|crossbeam-queue|libc|portable-atomic) ' | sort
 }
 
 names=

@@ -34,6 +34,8 @@ pub(crate) struct Context {
     pub(crate) is_whole: bool,
     /// What the soak is told, if it was asked for by name.
     pub(crate) soak: Option<Vec<String>>,
+    /// The program whose functions are listed.
+    pub(crate) groups: Option<String>,
 }
 
 /// A child that did not end well, or could not be run.
@@ -72,7 +74,7 @@ impl Context {
         // A relative CARGO_TARGET_DIR is relative to where cargo was called.
         let target = env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
         let target = target.map_or_else(|| root.join("target"), |dir| path::absolute(&dir).unwrap_or(dir));
-        Self { root, target, verbose, install, full, filter, is_whole: false, soak: None }
+        Self { root, target, verbose, install, full, filter, is_whole: false, soak: None, groups: None }
     }
 
     /// A target directory of its own for builds whose flags differ, so that they do not evict the

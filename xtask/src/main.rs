@@ -9,6 +9,7 @@ mod mutants;
 mod outcome;
 mod platforms;
 mod process;
+mod size;
 mod soak;
 mod spin;
 mod steps;
@@ -50,7 +51,7 @@ const fn step(name: &'static str, run: Run, args: &'static [fn() -> Arg], about:
 
 /// The steps of `test`, in order: those that need no more than a stable toolchain, or say what else
 /// they need.
-const OF_TEST: [Step; 18] = [
+const OF_TEST: [Step; 19] = [
     step("fmt", Code(steps::fmt), &[], "the code is formatted (rustfmt)"),
     step("clippy", Code(steps::clippy), &[], "no lint fires, in the models under each checker either"),
     step("tidy", Script, &[], "the house rules that clippy does not know"),
@@ -64,6 +65,7 @@ const OF_TEST: [Step; 18] = [
     step("highlander", Script, &[], "a program with both rayon-core and the shim does not resolve"),
     step("locks", Script, &[], "a program with an old lock file gets the shim by one cargo update"),
     step("upstream", Code(upstream::run), &[filter, full], "rayon's tests on the shim, and the reverse"),
+    step("size", Code(size::run), size::ARGS, "machine code and build time beside rayon-core's, and budgets"),
     step("soak", Code(soak::run), soak::ARGS, "random mixes of the API in hostile surroundings; Linux alone"),
     step("loom", Code(models::loom), &[filter], "the models under loom (LOOM_MAX_PREEMPTIONS, or 3)"),
     step("shuttle", Code(models::shuttle), &[filter], "the models under shuttle (SHUTTLE_RANDOM_SEED, or 4)"),
@@ -109,6 +111,9 @@ but the default one; --full does not.
 upstream runs the quick part of rayon's tests, all but octillion and the doctests, on each sleep
 protocol, and the doctests on the default one; there --full adds octillion. With a filter it is the
 quick part alone, or with --full everything. Without a registry the step is skipped.
+size fails if a figure is above its budget in xtask/size-budget.txt; --full adds rayon's own tests.
+`size --groups programs` lists the largest groups of functions of a program on both cores; programs
+have the names in the table of `size`.
 soak prints the seeds of rounds that fail; `soak --seed N` does the same things once more.
 Exit code: 0 if nothing failed (a skipped step is no failure), 1 if something did, 2 for a wrong call.";
 
@@ -123,6 +128,7 @@ fn main() -> ExitCode {
         options.try_get_one::<String>("filter").ok().flatten().cloned(),
     );
     context.soak = soak::words(options);
+    context.groups = options.try_get_one::<String>("groups").ok().flatten().cloned();
     match OF_TEST.iter().chain(&APART).find(|step| step.name == name) {
         Some(step) => {
             let Entry { outcome, .. } = announced(step, step.name, &context);
@@ -211,6 +217,8 @@ mod tests {
             "upstream jec --full",
             "tsan --install",
             "soak --seed 5",
+            "size --full",
+            "size --groups small",
         ] {
             assert!(is_right(line).is_ok(), "{line}");
         }
@@ -223,6 +231,7 @@ mod tests {
             "loom a b",
             "asan --install",
             "soak --seed x",
+            "size --groups",
         ] {
             assert_eq!(is_right(line).unwrap_err(), 2, "{line}");
         }

@@ -19,7 +19,7 @@ const DIRECTORY: &str = "crates/drowse-models/promela";
 const CONFIGURATIONS: [&str; 3] = ["plain", "halves", "local"];
 
 /// More than any search should take.
-const LIMIT: Duration = Duration::from_secs(240);
+const LIMIT: Duration = Duration::from_secs(600);
 
 /// A model in one of its configurations.
 #[derive(Clone, Debug, PartialEq, Eq)]

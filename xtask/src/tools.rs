@@ -28,6 +28,7 @@ pub(crate) const NEXTEST: Tool =
     tool("nextest", "cargo nextest --version", "cargo install --locked cargo-nextest");
 pub(crate) const SPIN: Tool = tool("spin", "spin -V", "apt-get install spin, or from https://spinroot.com");
 pub(crate) const GCC: Tool = tool("gcc", "gcc --version", "apt-get install gcc libc6-dev");
+pub(crate) const NM: Tool = tool("nm", "nm --version", "apt-get install binutils");
 
 impl Tool {
     /// Whether it is there. If not, one loud line says what is done instead and how to get it.

@@ -1,18 +1,23 @@
 //! Every contender does every workload, or says why not.
 
+mod common;
+
+use common::watchdog::watchdog;
 use drowse_lab::child::{self, Order};
 use drowse_lab::schema::Outcome;
 use drowse_lab::{contender, workload};
-use std::sync::mpsc::channel;
-use std::thread;
 use std::time::Duration;
 
-/// Longer than any cell takes, even where other programs want the processors.
-const WATCHDOG: Duration = Duration::from_secs(60);
-
 /// The figures that may be nothing at all.
-const MAY_BE_ZERO: [(&str, &str); 4] =
-    [("idle", "cpu"), ("idle", "switches"), ("inside_wake", "elsewhere"), ("flood_memory", "growth")];
+const MAY_BE_ZERO: [(&str, &str); 7] = [
+    ("idle", "cpu"),
+    ("idle", "switches"),
+    ("inside_wake", "elsewhere"),
+    ("flood_memory", "growth"),
+    ("mutual_wait", "slow"),
+    ("mutual_wait_busy1", "slow"),
+    ("mutual_wait_busy2", "slow"),
+];
 
 /// Whether the system tells what this workload wants to know.
 fn can_be_measured(workload: &str) -> bool {
@@ -26,10 +31,8 @@ fn run(workload: &str, contender: &str) -> Outcome {
         threads: 2,
         time: Duration::from_millis(1),
     };
-    let (done, outcome) = channel();
-    thread::spawn(move || done.send(child::run(&order)));
-    let outcome =
-        outcome.recv_timeout(WATCHDOG).unwrap_or_else(|_| panic!("{contender} hangs in {workload}"));
+    println!("{workload} on {contender}");
+    let outcome = watchdog(move || child::run(&order));
     outcome.unwrap_or_else(|| panic!("{workload} or {contender} is listed, but is not there"))
 }
 
@@ -55,24 +58,74 @@ fn check(workload: &workload::Spec, contender: &str, outcome: Outcome) {
     }
 }
 
-/// Runs each workload on those contenders that are drowse, or on the others.
-fn check_cells(of_drowse: bool) {
-    for workload in workload::ALL {
-        for contender in contender::ALL.iter().filter(|c| c.name.starts_with("drowse") == of_drowse) {
-            let outcome = run(workload.name, contender.name);
-            check(workload, contender.name, outcome);
-        }
+/// Runs the workload on those contenders that are drowse, or on the others.
+fn check_cells(workload: &str, of_drowse: bool) {
+    let workload = workload::ALL.iter().find(|spec| spec.name == workload).expect("it is listed");
+    for contender in contender::ALL.iter().filter(|c| c.name.starts_with("drowse") == of_drowse) {
+        let outcome = run(workload.name, contender.name);
+        check(workload, contender.name, outcome);
     }
 }
 
-#[test]
-fn each_cell_of_drowse_has_figures() {
-    check_cells(true);
+/// Two tests for each of these workloads.
+macro_rules! cells {
+    ($($workload:ident)+) => {
+        mod has_figures_of_drowse {
+            $(#[test]
+            fn $workload() {
+                super::check_cells(stringify!($workload), true);
+            })+
+        }
+
+        mod has_figures_of_others_or_a_reason {
+            $(#[test]
+            fn $workload() {
+                super::check_cells(stringify!($workload), false);
+            })+
+        }
+
+        #[test]
+        fn each_workload_has_its_tests() {
+            let names: Vec<_> = workload::ALL.iter().map(|workload| workload.name).collect();
+            assert_eq!(names, [$(stringify!($workload)),+], "see the list in this file");
+        }
+    };
 }
 
-#[test]
-fn each_cell_of_others_has_figures_or_a_reason() {
-    check_cells(false);
+cells! {
+    fib
+    tree_sum
+    tree_sum_large
+    tree_sum_children_first
+    fork_flood
+    heavy_pair
+    skewed
+    quicksort
+    matmul
+    nbody
+    mandelbrot
+    sieve
+    ticks
+    frames
+    bursts
+    idle
+    cold_entry
+    region_chain
+    inside_wake
+    ramp_up
+    flood_outside
+    flood_inside
+    flood_memory
+    small_tree
+    submitters
+    two_submitters
+    oversubscription
+    mutual_wait
+    mutual_wait_busy1
+    mutual_wait_busy2
+    await_job
+    ping_pong
+    yield_storm
 }
 
 #[test]

@@ -26,6 +26,7 @@
 //! | `loom_absent` | a worker whose thread leaves misses no news, and gets another thread for it |
 //! | `loom_alone` | a worker that sleeps alone wakes for its latch, and when it is called |
 //! | `loom_lineage` | whoever looks which job a worker is in the middle of sees no mixture |
+//! | `loom_placeholder` | a job that a worker takes before its turn is run once |
 //! | `loom_places` | a place is held by one at a time, and whoever waits for it gets it |
 //! | `loom_last_look` | a worker whose last look found something leaves its slot |
 //! | `loom_stock` | a scope ends when all its jobs have ended, though workers hold counts of it |
@@ -47,7 +48,9 @@
 //! | `shuttle_guests` | guests are served and woken, and what they leave is done |
 //! | `shuttle_absent` | the same, where threads come when they are needed, and leave |
 //! | `shuttle_isolation` | in isolation whoever waits runs descendants only, and is woken |
+//! | `shuttle_fifo` | in isolation the jobs of a fifo are run once, and in their order |
 //! | `shuttle_places` | workers that block are stood in for, and no two share an index |
+//! | `shuttle_one_spare` | what is left in a place is run, where there is one spare for all |
 //! | `shuttle_deadlock` | the deadlock handler is called when every worker is stuck |
 //!
 //! This library is what the models share.

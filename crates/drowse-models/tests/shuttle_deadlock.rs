@@ -130,6 +130,42 @@ fn the_alarm_is_silent_while_somebody_is_being_woken(choose: Choose) {
     });
 }
 
+/// A pool of one worker that blocks on each of two gates, and has a third job to run, with so many
+/// spares. `alarm` is called with the gates.
+fn blocks_twice(
+    choose: Choose,
+    spares: usize,
+    alarm: impl Fn(&[Arc<Gate>; 2]) + Send + Sync + 'static,
+    third: impl Fn(&[Arc<Gate>; 2]) + Send + Sync + 'static,
+) {
+    let gates = [(); 2].map(|()| Arc::new(Gate::new()));
+    let builder = ThreadPoolBuilder::new().num_threads(1).sleep_protocol(choose());
+    let builder = builder.max_spare_threads(spares).deadlock_handler({
+        let gates = gates.clone();
+        move |deadlock| {
+            assert!(deadlock.blocked.is_empty() && deadlock.out_of_spares == Some(spares));
+            alarm(&gates);
+        }
+    });
+    with_pool_of(builder, |pool| {
+        for gate in gates.clone() {
+            pool.spawn(move || drowse::blocking(|| gate.pass()));
+        }
+        pool.spawn(move || third(&gates));
+    });
+}
+
+/// One thread for two that block, and nobody is left for what is queued.
+fn the_alarm_rings_when_spares_have_run_out(choose: Choose) {
+    let open = |gates: &[Arc<Gate>; 2]| gates.iter().for_each(|gate| gate.open());
+    random_schedules(1_000, move || blocks_twice(choose, 1, open, |_| ()));
+}
+
+fn the_alarm_is_silent_while_there_are_spares(choose: Choose) {
+    let open = |gates: &[Arc<Gate>; 2]| gates.iter().for_each(|gate| gate.open());
+    random_schedules(1_000, move || blocks_twice(choose, 2, |_| panic!("false alarm"), open));
+}
+
 /// Takes longer than a worker takes to fall asleep.
 fn take_long() {
     for _ in 0..40 {
@@ -137,9 +173,35 @@ fn take_long() {
     }
 }
 
+/// The pool is shut down while its handler is being called, or just after.
+fn the_end_waits_for_the_handler(choose: Choose) {
+    random_schedules(1_000, move || {
+        let (alarm, returned) = (Arc::new(Gate::new()), Arc::new(AtomicUsize::new(0)));
+        let builder = ThreadPoolBuilder::new().num_threads(2).sleep_protocol(choose()).deadlock_handler({
+            let (alarm, returned) = (Arc::clone(&alarm), Arc::clone(&returned));
+            move |_| {
+                alarm.open();
+                take_long();
+                returned.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        let pool = builder.build().unwrap();
+        let letters = Arc::new(Letterbox::new());
+        let blocking = Arc::clone(&letters);
+        pool.spawn(move || blocking.block(|| ()));
+        alarm.pass();
+        letters.unblock_all();
+        pool.shutdown();
+        assert!(returned.load(Ordering::Relaxed) >= 1, "the handler is still being called");
+    });
+}
+
 for_each_protocol!(
+    the_alarm_rings_when_spares_have_run_out,
+    the_alarm_is_silent_while_there_are_spares,
     the_alarm_is_silent_while_somebody_is_being_woken,
     the_alarm_rings_when_all_are_blocked,
     the_alarm_rings_when_one_is_blocked_and_the_other_sleeps,
     the_alarm_is_silent_while_somebody_is_active,
+    the_end_waits_for_the_handler,
 );

@@ -3,7 +3,7 @@
 #![cfg(drowse_shuttle)]
 
 use drowse::{ThreadPool, ThreadPoolBuilder};
-use drowse_models::{Choose, for_each_protocol, mutual_wait, random_schedules, with_pool_of};
+use drowse_models::{Choose, Gate, for_each_protocol, mutual_wait, random_schedules, with_pool_of};
 use drowse_sync::Arc;
 use drowse_sync::atomic::{AtomicUsize, Ordering};
 
@@ -49,8 +49,26 @@ fn what_a_guest_leaves_is_done(choose: Choose) {
     });
 }
 
+/// The guest spawns jobs of a scope that is not its own, and the other worker runs them. The one
+/// whose seat it has need not get up.
+fn a_scope_that_a_guest_spawns_into_ends(choose: Choose) {
+    random_schedules(1_000, move || {
+        with_pool(choose, 2, |pool| {
+            let jobs = [Gate::new(), Gate::new()];
+            pool.in_place_scope(|s| {
+                pool.install(|| {
+                    // The second one leaves a count in stock.
+                    jobs.iter().for_each(|job| s.spawn(|_| job.open()));
+                    jobs.iter().for_each(Gate::pass);
+                });
+            });
+        });
+    });
+}
+
 for_each_protocol!(
     several_come_and_go,
     halves_of_a_guest_that_wait_for_each_other,
     what_a_guest_leaves_is_done,
+    a_scope_that_a_guest_spawns_into_ends,
 );

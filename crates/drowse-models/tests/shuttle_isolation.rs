@@ -283,6 +283,37 @@ fn what_is_given_back_is_run(choose: Choose) {
     });
 }
 
+/// A thief runs another job on top of the one that it has stolen, because that has asked for any.
+/// The worker that waits for the stolen job does not take part in the other one.
+fn what_is_run_on_top_of_a_stolen_job_does_not_descend_from_it(choose: Choose) {
+    random_schedules(600, move || {
+        with_pool(choose, 2, |pool| {
+            let gates: [Gate; 3] = std::array::from_fn(|_| Gate::new());
+            let [stolen, begun, there] = &gates;
+            let second = || {
+                stolen.open();
+                begun.open();
+                there.pass();
+                drowse::yield_now();
+            };
+            shuttle::thread::scope(|s| {
+                s.spawn(|| {
+                    begun.pass();
+                    pool.spawn(|| _ = drowse::join(take_long, nobody_waits_here));
+                    there.open();
+                });
+                s.spawn(|| {
+                    pool.install(|| {
+                        WAITS.with(|waits| waits.borrow_mut().push((0, 0)));
+                        drowse::join(|| stolen.pass(), second);
+                        WAITS.with(|waits| waits.borrow_mut().pop());
+                    });
+                });
+            });
+        });
+    });
+}
+
 /// A future that waits until it was woken once, and whoever wakes it.
 fn woken_once() -> (impl Future<Output = ()> + Send + 'static, impl FnOnce() + Send) {
     let waker = Arc::new(Mutex::new(None));
@@ -365,4 +396,5 @@ for_each_protocol!(
     what_a_thief_has_spawned_is_found,
     a_future_that_was_woken_is_found,
     what_a_woken_future_spawns_is_found,
+    what_is_run_on_top_of_a_stolen_job_does_not_descend_from_it,
 );

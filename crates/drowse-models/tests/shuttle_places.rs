@@ -6,6 +6,7 @@ use drowse::{ThreadPool, ThreadPoolBuilder, Waiting};
 use drowse_models::{Choose, Gate, for_each_protocol, random_schedules};
 use drowse_sync::Arc;
 use drowse_sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 /// Those who run with each index.
 type Indices = [AtomicUsize; 3];
@@ -98,7 +99,92 @@ fn pools_that_call_each_other_in_isolation(choose: Choose) {
     });
 }
 
+/// The spare that blocks gets its place back from the worker, which has run a job of the scope, and
+/// then waits for the scope.
+fn a_scope_ends_while_its_worker_waits_for_a_place(choose: Choose) {
+    random_schedules(1_000, move || {
+        with_pool(pool_of(choose, 1, 2), |pool| {
+            let gates = [(); 5].map(|()| Arc::new(Gate::new()));
+            let [first, second, is_back, has_place, end] = gates.clone();
+            pool.spawn(move || drowse::blocking(|| first.pass()));
+            pool.spawn(move || {
+                drowse::blocking(|| second.pass());
+                is_back.open();
+                while drowse::current_thread_index().is_none() {
+                    drowse_sync::hint::spin_loop();
+                }
+                has_place.open();
+                end.pass();
+            });
+            let [unblock_first, unblock_second, is_back, has_place, end] = gates;
+            pool.in_place_scope(|s| {
+                s.spawn(|_| {
+                    unblock_second.open();
+                    is_back.pass();
+                });
+                unblock_first.open();
+                has_place.pass();
+            });
+            end.open();
+        });
+    });
+}
+
+/// Of two workers one is busy. The other one blocks, as does its spare; it comes back, has nothing
+/// to do, and leaves, if it may, while the spare asks for its place again.
+fn a_place_that_is_wanted_does_not_stay_with_a_worker_that_leaves(choose: Choose) {
+    random_schedules(3_000, move || {
+        with_pool(pool_of(choose, 2, 2).idle_timeout(Duration::from_nanos(1)), |pool| {
+            let gates = [(); 6].map(|()| Arc::new(Gate::new()));
+            let [is_busy, end, first, first_ends, second, second_ends] = gates.clone();
+            pool.spawn(move || {
+                is_busy.open();
+                end.pass();
+            });
+            gates[0].pass();
+            pool.spawn(move || {
+                drowse::blocking(|| first.pass());
+                first_ends.open();
+            });
+            pool.spawn(move || {
+                drowse::blocking(|| second.pass());
+                while drowse::current_thread_index().is_none() {
+                    drowse_sync::hint::spin_loop();
+                }
+                second_ends.open();
+            });
+            gates[2].open();
+            gates[3].pass();
+            // The worker may be anywhere on its way to leave.
+            for _ in 0..drowse_sync::random_seed() % 128 {
+                drowse_sync::hint::spin_loop();
+            }
+            gates[4].open();
+            gates[5].pass();
+            gates[1].open();
+        });
+    });
+}
+
+/// Without a spare: what comes back descends from what the worker waits for. In the other pool it
+/// is sent by two workers, if the other half is stolen.
+fn what_comes_back_in_isolation_is_run_by_the_worker_that_waits(choose: Choose) {
+    random_schedules(1_000, move || {
+        let builder = |workers| pool_of(choose, workers, 0).waiting(Waiting::Isolate);
+        with_pool(builder(1), |one| {
+            with_pool(builder(2), |two| {
+                let back = |number| one.install(move || number);
+                let forked = one.install(|| two.install(|| drowse::join(|| back(1), || back(2))));
+                assert_eq!(forked, (1, 2));
+            });
+        });
+    });
+}
+
 for_each_protocol!(
+    what_comes_back_in_isolation_is_run_by_the_worker_that_waits,
+    a_place_that_is_wanted_does_not_stay_with_a_worker_that_leaves,
+    a_scope_ends_while_its_worker_waits_for_a_place,
     one_worker_blocks_until_its_child_has_run,
     all_workers_block_until_their_children_have_run,
     there_are_fewer_spares_than_workers_that_block,

@@ -141,7 +141,7 @@ impl Sleep {
         let mut is_up = false;
         match &self.detector {
             None => is_up = self.slots.get_bored(worker),
-            Some(detector) => detector.wake(|awake| {
+            Some(detector) => detector.wake(&mut |awake| {
                 is_up = self.slots.get_bored(worker);
                 if is_up {
                     awake(worker, Claim::Asleep);

@@ -24,6 +24,7 @@ impl Sleep {
         has_news: &dyn Fn() -> bool,
         host: &dyn Host,
     ) {
+        self.pay_if_owed(|| host.work_visible());
         self.slots.prepare_alone(worker);
         // WAKE: from here on a setter of the latch wakes us: whatever the protocol, it is told.
         if !latch.tell_asleep() {
@@ -34,7 +35,7 @@ impl Sleep {
         full_fence("alone/no-fence");
         if look!("alone/no-last-look", has_news()) {
             self.slots.leave(worker);
-        } else if self.enter_slot(worker, &|| self.slots.enter_alone(worker)) {
+        } else if self.enter_slot(worker, true, &|| self.slots.enter_alone(worker)) {
             self.park_alone(worker, host);
         }
         latch.tell_awake();
@@ -59,15 +60,16 @@ impl Sleep {
     pub fn call(&self, worker: usize) {
         // ORDERING: pairs with the fence of `sleep_alone`, or that of a worker that falls asleep.
         full_fence("alone/no-call-fence");
-        omittable!("alone/no-call", self.wake(Reason::Call, Waker::GoesOn, || Wake::Only(worker)));
+        omittable!("alone/no-call", self.wake(Reason::Call, Waker::GoesOn, &|| Wake::Only(worker)));
     }
 
     /// There may be something for all who sleep alone.
     pub fn call_all(&self) {
         // ORDERING: as for `call`.
         full_fence("alone/no-call-fence");
-        let alone = (0..self.seats_in_use()).filter(|worker| self.sleeps_alone(*worker));
-        alone.for_each(|worker| self.wake(Reason::Call, Waker::GoesOn, || Wake::Only(worker)));
+        for worker in (0..self.seats_in_use()).filter(|worker| self.sleeps_alone(*worker)) {
+            self.wake(Reason::Call, Waker::GoesOn, &|| Wake::Only(worker));
+        }
     }
 
     /// Whether this worker sleeps alone, as far as can be seen.

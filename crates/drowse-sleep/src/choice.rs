@@ -1,7 +1,6 @@
 //! The protocols by name.
 
 use crate::{Counters, Idleness, Jec, Pause, Policy, Protocol, Relay, Sleepy, WakeSize};
-use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
@@ -124,18 +123,26 @@ impl FromStr for SleepProtocol {
     type Err = UnknownProtocol;
 
     fn from_str(name: &str) -> Result<Self, UnknownProtocol> {
-        let wanted = parts(name.trim());
-        let chosen = Self::VARIANTS.into_iter().find(|protocol| parts(protocol.name()) == wanted);
+        let wanted = name.trim();
+        let chosen = Self::VARIANTS.into_iter().find(|protocol| means(wanted, protocol.name()));
         chosen.ok_or_else(|| UnknownProtocol(name.to_owned()))
     }
 }
 
-/// A name, and its options in whatever order.
-fn parts(name: &str) -> (&str, BTreeSet<&str>) {
-    match name.split_once(':') {
-        None => (name, BTreeSet::new()),
-        Some((name, options)) => (name.trim(), options.split(',').map(str::trim).collect()),
+/// Returns whether two names are the same, with the same options in whatever order.
+fn means(one: &str, other: &str) -> bool {
+    match (one.split_once(':'), other.split_once(':')) {
+        (None, None) => one == other,
+        (Some((one, options)), Some((other, others))) => {
+            one.trim() == other.trim() && has_all(options, others) && has_all(others, options)
+        }
+        _ => false,
     }
+}
+
+/// Returns whether each of these options is among the others.
+fn has_all(options: &str, others: &str) -> bool {
+    options.split(',').all(|option| others.split(',').any(|other| other.trim() == option.trim()))
 }
 
 /// There is no sleep protocol of that name. Says which there are.

@@ -12,7 +12,7 @@
 use crate::sentry::NAP;
 use crate::slots::{Guard, Parking};
 use crate::{Host, Idle, Sleep};
-use drowse_sync::omittable;
+use drowse_sync::{look, omittable};
 use std::cell::Cell;
 
 /// After so many naps without a guest, whoever keeps the door sleeps on without an end.
@@ -88,7 +88,7 @@ impl Sleep {
                 // their jobs. Those that come after wake somebody.
                 omittable!("door/still-owes", _ = self.stop_owing());
             }
-            if host.work_visible() {
+            if look!("door/never-looks", host.work_visible()) {
                 return self.get_up(worker);
             }
             if !wanted {

@@ -233,7 +233,7 @@ impl Sleep {
             return Bed::IsNot;
         }
         faulty!("sleep/prepares-late", (), self.slots.prepare(worker));
-        if self.enter_slot(worker, enter) {
+        if self.enter_slot(worker, false, enter) {
             return Bed::Is;
         }
         omittable!("sleep/no-uncount-when-stopped", self.uncount());
@@ -337,11 +337,11 @@ impl Sleep {
         }
     }
 
-    /// The last step before the worker parks. False if a waker was quicker.
-    pub(crate) fn enter_slot(&self, worker: usize, enter: &dyn Fn() -> bool) -> bool {
+    /// The last step before the worker parks, `alone` or not. False if a waker was quicker.
+    pub(crate) fn enter_slot(&self, worker: usize, alone: bool, enter: &dyn Fn() -> bool) -> bool {
         match &self.detector {
             None => enter(),
-            Some(detector) => detector.fall_asleep(worker, enter),
+            Some(detector) => detector.fall_asleep(worker, alone, enter),
         }
     }
 
@@ -361,8 +361,9 @@ impl Sleep {
         }
         meter.park(since);
         let by_itself = self.park_somehow(idle, host);
-        self.placement.arrive(idle.worker, meter);
-        meter.unpark(since, self.clock.elapsed(), idle.in_a_job);
+        let now = self.clock.elapsed();
+        self.placement.arrive(idle.worker, now, meter);
+        meter.unpark(since, now, idle.in_a_job);
         host.after_sleep();
         self.observe(|observer| observer.awake(idle.worker));
         idle.woken = true;

@@ -55,11 +55,16 @@
 //!
 //! # The slots: how one thread wakes another
 //!
-//! Each worker has a slot: a word to park on. *Awake, prepared, parked* (and two more where
-//! wake-ups are [steered](Steering)): the worker moves it to the right, a waker moves it back to
-//! *awake* with one compare-and-swap. Whoever succeeds has *claimed* the sleeper, and unparks it;
-//! so nobody is woken twice, no lock is held round a wake-up, and a worker that is claimed while it
-//! is still *prepared* does not sleep at all.
+//! Each worker has a slot: a word to park on. *Awake, prepared, dozing, parked*: the worker moves
+//! it to the right, a waker moves it back to *awake* with one compare-and-swap. A waker that
+//! succeeds has *claimed* the sleeper, and unparks it; so no worker is woken twice, no lock is held
+//! round a wake-up, and a worker that is claimed while it is still *prepared* does not sleep at
+//! all.
+//!
+//! Other states and flags are variants of these, and `slots.rs` has the list: *held* where wake-ups
+//! are [steered](Steering), *guarding* for the sentry, *vacant* and the flag *guest* for seats that
+//! threads outside take, *absent* for a worker without a thread, the flag *alone* for one that is
+//! not woken for posts.
 //!
 //! # Protocols decide, `Sleep` acts
 //!
@@ -188,6 +193,7 @@ mod fall_asleep;
 mod heads;
 pub mod jec;
 mod latch_word;
+mod late;
 mod meter;
 mod observer;
 mod owed;

@@ -1,7 +1,7 @@
 //! What is counted about each worker's sleep.
 
 use crate::Reason;
-use drowse_sync::Counter;
+use drowse_sync::{CachePadded, Counter, Table};
 use std::time::Duration;
 
 /// A sleep shorter than this was not worth it: falling asleep and being woken takes about as long,
@@ -41,13 +41,20 @@ pub(crate) struct Meter {
     /// Times it was woken, by reason. Counted by the waker.
     wakes: [Counter; Reason::ALL.len()],
     /// Wakes by working workers: with its mask narrowed, counted by the waker; left to the system,
-    /// counted by itself; of these, begun on the waker's processor.
+    /// counted by itself; of these, begun on the waker's processor. Of those that were steered,
+    /// begun late: counted by itself.
     pub(crate) steered: Counter,
+    pub(crate) late: Counter,
     pub(crate) unsteered: Counter,
     pub(crate) behind_waker: Counter,
 }
 
 impl Meter {
+    /// Those of these workers, with room for as many seats as there can be.
+    pub(crate) fn table(workers: usize, seats: usize) -> Table<CachePadded<Self>> {
+        Table::new((0..workers).map(|_| CachePadded::new(Self::default())), seats)
+    }
+
     pub(crate) fn count_wake(&self, reason: Reason) {
         self.wakes[reason as usize].add(1);
     }
@@ -108,6 +115,7 @@ impl Meter {
             guests: self.guests.get(),
             parked: Duration::from_nanos(parked),
             steered: self.steered.get(),
+            late: self.late.get(),
             unsteered: self.unsteered.get(),
             behind_waker: self.behind_waker.get(),
             wakes: std::array::from_fn(|reason| self.wakes[reason].get()),
@@ -149,6 +157,9 @@ pub struct SleepMetrics {
     pub parked: Duration,
     /// Times that a working worker woke it and [kept it off its own processor](crate::Steering).
     pub steered: u64,
+    /// How many of those began more than half a millisecond after they were woken: the other
+    /// processors were taken.
+    pub late: u64,
     /// Times that a working worker woke it and left it to the system where it would begin. Not
     /// counted with [`Steering::Never`](crate::Steering::Never).
     pub unsteered: u64,
@@ -174,6 +185,7 @@ impl SleepMetrics {
             guests: self.guests.saturating_sub(earlier.guests),
             parked: self.parked.saturating_sub(earlier.parked),
             steered: self.steered.saturating_sub(earlier.steered),
+            late: self.late.saturating_sub(earlier.late),
             unsteered: self.unsteered.saturating_sub(earlier.unsteered),
             behind_waker: self.behind_waker.saturating_sub(earlier.behind_waker),
             wakes: std::array::from_fn(|reason| self.wakes[reason].saturating_sub(earlier.wakes[reason])),
@@ -195,6 +207,7 @@ impl std::ops::AddAssign for SleepMetrics {
         self.guests += other.guests;
         self.parked += other.parked;
         self.steered += other.steered;
+        self.late += other.late;
         self.unsteered += other.unsteered;
         self.behind_waker += other.behind_waker;
         for (mine, other) in self.wakes.iter_mut().zip(other.wakes) {

@@ -6,7 +6,8 @@
 //! has nothing else to do than to wait: the thread outside that has sent the work. So it may *owe*
 //! the wakes: as long as it does, what workers post wakes nobody. If the work is not done after a
 //! while, it *pays*: it ends that, looks for jobs, and wakes whoever the pool then needs. Most of
-//! the time there is nothing to pay. A worker that goes on posting ends it sooner, by itself.
+//! the time there is nothing to pay. A worker that goes on posting ends it sooner, by itself, and
+//! one that blocks in the middle of a job pays before it does, if the runtime knows that it blocks.
 //!
 //! Whoever owes must pay before it leaves, or blocks without an end.
 //!
@@ -18,7 +19,7 @@
 
 use crate::word::Event;
 use crate::{Reason, Sleep, Waker};
-use drowse_sync::look;
+use drowse_sync::{look, omittable};
 
 /// For how long posts wake nobody: about as long as it takes until somebody who was woken could
 /// help. In nanoseconds. (The model checkers know no time.)
@@ -70,6 +71,17 @@ impl Sleep {
             self.wake_in_place_of_posts(Reason::Job, Waker::MayStop);
         }
         relied
+    }
+
+    /// Worker that is about to block in the middle of a job: pays if wakes are owed. What it has
+    /// posted may be what it is going to wait for, and the thread that owes may not pay for long.
+    pub fn pay_if_owed(&self, work_visible: impl Fn() -> bool) {
+        // ORDERING: relaxed; if our own posts relied on the flag, we have seen it set, and see it
+        // cleared only if another thread has paid, or is about to.
+        if self.is_owed() {
+            // WAKE: a worker for the jobs that our posts woke no worker for.
+            omittable!("owed/blocks-unpaid", _ = self.pay(work_visible));
+        }
     }
 
     /// From here on posts wake whom they need. Whether there were any that did not.

@@ -19,9 +19,11 @@
 //! later, in the moment between the two changes, one worker is left with one processor less; then
 //! nobody is steered any more.
 
+use crate::late::LateStarts;
 use crate::meter::Meter;
 use drowse_sync::cell::UnsafeCell;
-use drowse_sync::{CachePadded, Counter, CpuMask, Process, ThreadId, current_cpu};
+use drowse_sync::{CachePadded, Counter, CpuMask, Process, Table, ThreadId, current_cpu};
+use std::time::Duration;
 
 /// Whether workers that are woken by working workers are kept off the waker's processor.
 ///
@@ -34,7 +36,8 @@ use drowse_sync::{CachePadded, Counter, CpuMask, Process, ThreadId, current_cpu}
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Steering {
-    /// As long as the system would often put them there by itself, which is found out now and then.
+    /// As long as the system would often put them there by itself, which is found out now and then,
+    /// and those that are kept off begin in time: not while other programs have the processors.
     #[default]
     Auto,
     /// Always.
@@ -47,10 +50,11 @@ pub enum Steering {
 pub(crate) struct Placement {
     steering: Steering,
     habit: Habit,
+    late: LateStarts,
     /// The process that the workers belong to. A child that was forked has their numbers too, but
     /// not them.
     process: Process,
-    seats: Box<[CachePadded<Seat>]>,
+    seats: Table<CachePadded<Seat>>,
     /// More than zero if a mask could not be put back.
     failures: Counter,
 }
@@ -68,9 +72,14 @@ struct Seat {
 }
 
 impl Seat {
-    fn new() -> Self {
+    fn new() -> CachePadded<Self> {
         let arrival = UnsafeCell::new(Arrival::default());
-        Self { thread: Counter::new(), settled: Counter::new(), hopeless: Counter::new(), arrival }
+        CachePadded::new(Self {
+            thread: Counter::new(),
+            settled: Counter::new(),
+            hopeless: Counter::new(),
+            arrival,
+        })
     }
 }
 
@@ -81,11 +90,21 @@ unsafe impl Sync for Seat {}
 /// What a worker must do that was woken.
 #[derive(Debug, Default)]
 struct Arrival {
-    /// Its mask was narrowed: this is what it was, and what it is if nobody else has changed it
-    /// since.
-    restore: Option<(CpuMask, CpuMask)>,
+    /// Its mask was narrowed.
+    steered: Option<Steered>,
     /// It was left to the system: here its waker was. To be compared.
     waker_cpu: Option<usize>,
+}
+
+/// How a worker was steered.
+#[derive(Debug)]
+struct Steered {
+    /// What its mask was.
+    mask: CpuMask,
+    /// What its mask is, unless another thread has changed it since.
+    narrowed: CpuMask,
+    /// When, by the clock of the pool's sleep.
+    sent: Duration,
 }
 
 /// After so many wakes of a worker whose mask leaves no choice, it is looked at again.
@@ -95,17 +114,28 @@ const HOPELESS: u64 = 64;
 const FEW: u64 = 16;
 
 impl Placement {
-    pub(crate) fn new(workers: usize, steering: Steering) -> Self {
+    /// For these workers, and for as many seats as there can be.
+    pub(crate) fn new(workers: usize, seats: usize, steering: Steering) -> Self {
         Self {
             steering,
             habit: Habit::default(),
+            late: LateStarts::new(),
             process: Process::this(),
-            seats: (0..workers).map(|_| CachePadded::new(Seat::new())).collect(),
+            seats: Table::new((0..workers).map(|_| Seat::new()), seats),
             failures: Counter::new(),
         }
     }
 
+    /// Makes room for a seat that no thread has used yet.
+    pub(crate) fn open_seat(&self, seat: usize) {
+        self.seats.get_or_grow(seat, |_| Seat::new());
+    }
+
     /// Whether wakes by working workers need a sleeper that is held.
+    pub(crate) fn set_steering(&mut self, steering: Steering) {
+        self.steering = steering;
+    }
+
     pub(crate) fn steering(&self) -> Steering {
         self.steering
     }
@@ -134,20 +164,21 @@ impl Placement {
 
     /// Waker, which goes on working: sees to it that the sleeper, which it holds, begins elsewhere,
     /// if there is room: so many are `up`, the sleeper included.
-    pub(crate) fn send_elsewhere(&self, worker: usize, up: usize, meter: &Meter) {
+    pub(crate) fn send_elsewhere(&self, worker: usize, up: usize, now: Duration, meter: &Meter) {
         let seat = &self.seats[worker];
         let here = current_cpu();
-        let restore = here.filter(|_| self.wants_to_steer()).and_then(|cpu| self.narrow(seat, cpu, up));
-        if restore.is_some() {
+        let narrowed = here.filter(|_| self.wants_to_steer(now)).and_then(|cpu| self.narrow(seat, cpu, up));
+        let steered = narrowed.map(|(mask, narrowed)| Steered { mask, narrowed, sent: now });
+        if steered.is_some() {
             meter.steered.add(1);
         }
-        let waker_cpu = if restore.is_none() { here } else { None };
+        let waker_cpu = if steered.is_none() { here } else { None };
         // SAFETY: the caller holds the sleeper, so nobody else is here.
-        seat.arrival.with_mut(|arrival| unsafe { *arrival = Arrival { restore, waker_cpu } });
+        seat.arrival.with_mut(|arrival| unsafe { *arrival = Arrival { steered, waker_cpu } });
     }
 
-    /// Worker: it was woken. The first thing that it does.
-    pub(crate) fn arrive(&self, worker: usize, meter: &Meter) {
+    /// Worker: it was woken, and runs `now`. The first thing that it does.
+    pub(crate) fn arrive(&self, worker: usize, now: Duration, meter: &Meter) {
         if !self.is_on() {
             return;
         }
@@ -161,7 +192,8 @@ impl Placement {
             meter.unsteered.add_mine(1);
             meter.behind_waker.add_mine(u64::from(behind_waker));
         }
-        if let Some((mask, narrowed)) = arrival.restore {
+        if let Some(Steered { mask, narrowed, sent }) = arrival.steered {
+            meter.late.add_mine(u64::from(self.late.record(sent, now)));
             let this = ThreadId::current();
             // To find out what to keep takes longer than a process may live that steers a few
             // times.
@@ -174,12 +206,12 @@ impl Placement {
         }
     }
 
-    fn wants_to_steer(&self) -> bool {
+    fn wants_to_steer(&self, now: Duration) -> bool {
         if self.failures.get() > 0 {
             return false;
         }
         match self.steering {
-            Steering::Auto => self.habit.is_bad(),
+            Steering::Auto => !self.late.is_pausing(now) && self.habit.is_bad(),
             Steering::Always => true,
             Steering::Never => false,
         }
@@ -257,9 +289,11 @@ impl Default for Habit {
 
 #[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]
 mod tests {
-    use super::{CpuMask, Habit, Steering, ThreadId};
+    use super::{CpuMask, Habit, Placement, Steering, ThreadId};
+    use crate::meter::Meter;
     use crate::{LatchWord, Policy, Reason, Sleep, SleepProtocol, Waker};
     use std::thread;
+    use std::time::Duration;
 
     /// How often a sleeper was steered whose latch was set by such a waker, in a pool of so many
     /// workers of whom the others are up.
@@ -293,6 +327,40 @@ mod tests {
         assert_eq!(steered_by(Waker::GoesOn, processors), possible);
         assert_eq!(steered_by(Waker::GoesOn, processors + 1), 0);
         assert_eq!(steered_by(Waker::MayStop, 1), 0);
+    }
+
+    /// How many of 100 wakes, 1 ms apart, are steered, of a worker that begins after `delay` if it
+    /// is, and how many of those began late. This thread is the waker, and the sleeper.
+    fn steered_with_delay(steering: Steering, delay: Duration) -> (u64, u64) {
+        let (placement, meter) = (Placement::new(1, 1, steering), Meter::default());
+        placement.settle(0);
+        let mut now = Duration::from_secs(1);
+        for _ in 0..100 {
+            placement.send_elsewhere(0, 1, now, &meter);
+            now += delay;
+            placement.arrive(0, now, &meter);
+            now += Duration::from_millis(1);
+        }
+        (meter.steered.get(), meter.late.get())
+    }
+
+    #[test]
+    fn who_is_steered_and_begins_late_is_not_steered_again_for_a_while() {
+        thread::spawn(|| {
+            let mask = CpuMask::of(ThreadId::current());
+            if mask.is_none_or(|mask| mask.count() < 2) || !CpuMask::can_be_changed() {
+                return;
+            }
+            let (us, ms) = (Duration::from_micros(100), Duration::from_millis(3));
+            let (steered, late) = steered_with_delay(Steering::Auto, us);
+            assert!(steered > 40 && late == 0, "{steered} {late}");
+            let (steered, late) = steered_with_delay(Steering::Auto, ms);
+            assert!((1..=4).contains(&steered) && late == steered, "{steered} {late}");
+            assert_eq!(steered_with_delay(Steering::Always, ms), (100, 100));
+            assert_eq!(steered_with_delay(Steering::Never, ms), (0, 0));
+        })
+        .join()
+        .unwrap();
     }
 
     /// Of so many wakes, how many are steered, if the system is like this.

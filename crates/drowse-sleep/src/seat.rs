@@ -41,9 +41,11 @@ impl Sleep {
             None => self.sit_anywhere(),
             Some(detector) => {
                 let mut worker = None;
-                detector.wake(|awake| {
+                detector.wake(&mut |awake| {
                     worker = self.sit_anywhere();
-                    worker.into_iter().for_each(|worker| awake(worker, crate::slots::Claim::Guest));
+                    if let Some(worker) = worker {
+                        awake(worker, crate::slots::Claim::Guest);
+                    }
                 });
                 worker
             }

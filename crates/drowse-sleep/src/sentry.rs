@@ -146,7 +146,7 @@ impl Sleep {
 
     /// Nobody who is up has come back from its job for a while.
     fn note_stuck(&self) {
-        for (worker, meter) in self.meters.iter().enumerate() {
+        for (worker, meter) in self.meters.iter().take(self.seats_in_use()).enumerate() {
             if !self.slots.is_asleep(worker) {
                 meter.stuck.set_mine(1);
             }

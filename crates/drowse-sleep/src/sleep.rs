@@ -9,7 +9,9 @@ use crate::slots::Slots;
 use crate::word::Word;
 use crate::{Lookout, MAX_WORKERS, Mark, Observer, Policy, Posters, Protocol, Rules, SleepProtocol};
 use drowse_sync::atomic::AtomicUsize;
-use drowse_sync::{Arc, CachePadded, Counter, Process, Stopwatch, faulty, full_fence};
+use drowse_sync::{
+    Arc, CachePadded, Counter, Outlined, Process, Stopwatch, Table, ThreadId, faulty, full_fence,
+};
 use std::time::Duration;
 
 /// The sleep of the workers of one pool.
@@ -29,10 +31,10 @@ pub struct Sleep {
     pub(crate) protocol: Box<dyn Protocol>,
     pub(crate) rules: Rules,
     pub(crate) policy: Policy,
-    pub(crate) slots: Slots,
-    pub(crate) meters: Box<[CachePadded<Meter>]>,
+    pub(crate) slots: Outlined<Slots>,
+    pub(crate) meters: Table<CachePadded<Meter>>,
     pub(crate) placement: Placement,
-    pub(crate) detector: Option<Detector>,
+    pub(crate) detector: Option<Outlined<Detector>>,
     pub(crate) room: Room,
     /// How many sentries in a row had to get up.
     pub(crate) relieved: Counter,
@@ -81,9 +83,9 @@ impl Sleep {
             rules: protocol.rules(),
             protocol,
             policy,
-            slots: Slots::new(workers),
-            meters: (0..workers).map(|_| CachePadded::new(Meter::default())).collect(),
-            placement: Placement::new(workers, Steering::Never),
+            slots: Outlined::new(Slots::new(workers)),
+            meters: Meter::table(workers, workers),
+            placement: Placement::new(workers, workers, Steering::Never),
             detector: None,
             room: Room::new(workers),
             relieved: Counter::new(),
@@ -115,10 +117,7 @@ impl Sleep {
         patience: Duration,
         start: impl Fn(Lookout) -> bool + Send + Sync + 'static,
     ) -> Self {
-        let detector = Detector::new(self.seats(), patience, start);
-        // Nobody sits in the spare seats yet.
-        (self.workers..self.seats()).for_each(|seat| detector.mark_gone(seat));
-        self.detector = Some(detector);
+        self.detector = Some(Outlined::new(Detector::new(self.workers, self.seats(), patience, start)));
         self
     }
 
@@ -148,7 +147,7 @@ impl Sleep {
     /// The same, with workers that begin where there is room when they are woken by working ones.
     #[must_use]
     pub fn with_steering(mut self, steering: Steering) -> Self {
-        self.placement = Placement::new(self.seats(), steering);
+        self.placement.set_steering(steering);
         self.slots.can_be_held = self.placement.is_on();
         self
     }
@@ -197,7 +196,7 @@ impl Sleep {
 
     /// The detector, unless nobody is here whom it could count.
     fn detector(&self) -> Option<&Detector> {
-        self.detector.as_ref().filter(|_| !self.is_left_behind())
+        self.detector.as_deref().filter(|_| !self.is_left_behind())
     }
 
     /// How many workers are asleep at this moment.
@@ -226,6 +225,7 @@ impl Sleep {
     }
 
     /// Tells the observer, if there is one.
+    #[inline]
     pub(crate) fn observe(&self, tell: impl FnOnce(&dyn Observer)) {
         if let Some(observer) = &self.observer {
             tell(&**observer);
@@ -251,16 +251,31 @@ impl Sleep {
         }
     }
 
+    /// This worker is about to block, and another thread may work in its place meanwhile: it is
+    /// away from now on. No effect without deadlock detection.
+    pub fn mark_away(&self, worker: usize) {
+        if let Some(detector) = self.detector() {
+            detector.mark_away(worker, Some(ThreadId::current()));
+        }
+    }
+
+    /// This worker is not away any more. No effect without deadlock detection.
+    pub fn mark_back(&self, worker: usize) {
+        if let Some(detector) = self.detector() {
+            detector.mark_away(worker, None);
+        }
+    }
+
     /// The pool ends: from now on there is no alarm. No effect without deadlock detection.
     pub fn end_detection(&self) {
-        if let Some(detector) = &self.detector {
+        if let Some(detector) = self.detector() {
             detector.end();
         }
     }
 
     /// This worker ends. No effect without deadlock detection.
     pub fn mark_gone(&self, worker: usize) {
-        if let Some(detector) = &self.detector {
+        if let Some(detector) = self.detector() {
             detector.mark_gone(worker);
         }
     }

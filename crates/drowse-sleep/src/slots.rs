@@ -327,6 +327,7 @@ impl Slots {
     /// Waker: takes the worker out of its slot. If it [slept](Claim::slept), the caller must call
     /// [`unpark`](Self::unpark).
     #[must_use]
+    #[inline(never)]
     pub(crate) fn claim(&self, worker: usize, grip: Grip) -> Claim {
         let slot = &self.slots[worker];
         loop {

@@ -16,23 +16,23 @@ use crate::meter::Meter;
 use crate::placement::Placement;
 use crate::slots::Slots;
 use crate::{MAX_WORKERS, Sleep};
-use drowse_sync::CachePadded;
 use drowse_sync::atomic::Ordering;
+use drowse_sync::{CachePadded, Outlined};
 
 impl Sleep {
     /// The same, with so many spare seats beside those of the workers, or as many of them as there
     /// can be. They come after the others, and nobody sits in them.
     #[must_use]
     pub fn with_spares(mut self, spares: usize) -> Self {
-        let seats = (self.workers + spares).min(MAX_WORKERS);
+        let seats = self.workers.saturating_add(spares).min(MAX_WORKERS);
         let is_for_guests = self.slots.are_for_guests();
-        self.slots = Slots::new(seats);
+        self.slots = Outlined::new(Slots::new(seats));
         if is_for_guests {
             self.slots.let_guests_in();
         }
-        self.meters = (0..seats).map(|_| CachePadded::new(Meter::default())).collect();
+        self.meters = Meter::table(self.workers, seats);
         let steering = self.placement.steering();
-        self.placement = Placement::new(seats, steering);
+        self.placement = Placement::new(self.workers, seats, steering);
         self.slots.can_be_held = self.placement.is_on();
         self
     }
@@ -44,17 +44,21 @@ impl Sleep {
 
     /// The seats that somebody may sit in, those of the workers among them: they come first.
     pub fn seats_in_use(&self) -> usize {
-        // ORDERING: relaxed; it only grows. Whoever must see that somebody new sits there has
-        // acquired what the one did who opened the seat: see `open_seat`.
-        self.seats_in_use.load(Ordering::Relaxed)
+        // ORDERING: acquire pairs with the release in `open_seat`: what belongs to the seat was
+        // made before.
+        self.seats_in_use.load(Ordering::Acquire)
     }
 
     /// Somebody is going to sit in this seat, which nobody sits in. To be called by a worker that
     /// is active, before that.
     pub fn open_seat(&self, seat: usize) {
-        // ORDERING: relaxed; whoever counts those who are active, and finds us among the others,
-        // has acquired our change of the word that made us so, which comes after this.
-        let before = self.seats_in_use.fetch_max(seat + 1, Ordering::Relaxed);
+        self.meters.get_or_grow(seat, |_| CachePadded::new(Meter::default()));
+        self.placement.open_seat(seat);
+        // ORDERING: release pairs with the acquire in `seats_in_use`, for what belongs to the seat.
+        // The count itself could be relaxed: a thread that counts the active seats, and finds this
+        // one inactive, has acquired the change of the word that made it so, which comes after
+        // this.
+        let before = self.seats_in_use.fetch_max(seat + 1, Ordering::Release);
         if before > seat {
             self.step_back();
         }

@@ -57,13 +57,14 @@ impl Sleep {
         }
         let posted = self.posted(jobs, by_worker, queue.was_empty());
         let waker = if by_worker { Waker::GoesOn } else { Waker::MayStop };
-        self.wake_preferring(queue.preferred(), Reason::Job, waker, || {
+        let decide = || {
             let wake = self.word.change(Event::Post, |word| self.protocol.post(word, &posted));
             if wake != Wake::Nobody && wake != Wake::Any(0) {
                 queue.expect_thieves();
             }
             wake
-        });
+        };
+        self.wake_preferring(queue.preferred(), Reason::Job, waker, &decide);
     }
 
     fn posted(&self, jobs: usize, by_worker: bool, queue_was_empty: bool) -> Posted {
@@ -86,7 +87,7 @@ impl Sleep {
     fn latch_set_cold(&self, owner: usize, slept: bool, reason: Reason, waker: Waker) {
         if slept {
             // WAKE: the owner is asleep, or about to be, on that very latch; or it has noticed.
-            self.wake(reason, waker, || Wake::Only(owner));
+            self.wake(reason, waker, &|| Wake::Only(owner));
         } else {
             // ORDERING: the latch was set before; pairs with the fence of a worker that announces.
             full_fence("sleep/no-latch-fence");
@@ -105,7 +106,7 @@ impl Sleep {
     /// News for everybody. The caller has executed a full fence since.
     fn alert(&self, reason: Reason) {
         let change = || self.word.change(Event::Alert, |word| self.protocol.alert(word));
-        self.wake(reason, Waker::MayStop, change);
+        self.wake(reason, Waker::MayStop, &change);
     }
 
     /// The baton: one sleeper takes the place of the last searcher.
@@ -117,13 +118,12 @@ impl Sleep {
     /// anybody for it.
     pub(crate) fn wake_in_place_of_posts(&self, reason: Reason, waker: Waker) {
         let posted = self.posted(self.baton_jobs(), true, false);
-        self.wake(reason, waker, || {
-            self.word.change(Event::Baton, |word| self.protocol.baton(word, &posted))
-        });
+        let decide = || self.word.change(Event::Baton, |word| self.protocol.baton(word, &posted));
+        self.wake(reason, waker, &decide);
     }
 
     /// Wakes whom `decide` says.
-    pub(crate) fn wake(&self, reason: Reason, waker: Waker, decide: impl Fn() -> Wake) {
+    pub(crate) fn wake(&self, reason: Reason, waker: Waker, decide: &dyn Fn() -> Wake) {
         self.wake_preferring(None, reason, waker, decide);
     }
 
@@ -133,12 +133,13 @@ impl Sleep {
     /// itself for the last who searches while others are on their way. Where there is a census, the
     /// decision, the claims and the census are one step: nobody finds the pool dead in between, and
     /// the first one may run and block before the others are unparked.
+    #[inline(never)]
     fn wake_preferring(
         &self,
         preferred: Option<usize>,
         reason: Reason,
         waker: Waker,
-        decide: impl Fn() -> Wake,
+        decide: &dyn Fn() -> Wake,
     ) {
         if self.is_left_behind() {
             return;
@@ -153,18 +154,18 @@ impl Sleep {
             Some(_) => others.push(claimed),
         };
         match &self.detector {
-            None => self.claim(decide(), preferred, grip, |worker, claim| keep((worker, claim))),
+            None => self.claim(decide(), preferred, grip, &mut |worker, claim| keep((worker, claim))),
             Some(detector) => {
                 let early = faulty!("sleep/decides-unlocked", None, Some(decide()));
-                detector.wake(|awake| {
-                    self.claim(early.unwrap_or_else(decide), preferred, grip, |worker, claim| {
+                detector.wake(&mut |awake| {
+                    self.claim(early.unwrap_or_else(&decide), preferred, grip, &mut |worker, claim| {
                         omittable!("detector/wake-one-by-one", awake(worker, claim));
                         keep((worker, claim));
                     });
                 });
             }
         }
-        for (worker, claim) in first.into_iter().chain(others) {
+        for (worker, claim) in first.into_iter().chain(others.iter().copied()) {
             faulty!("detector/wake-one-by-one", (), self.count_awake(worker, claim));
             self.unpark(worker, claim, reason);
         }
@@ -190,7 +191,7 @@ impl Sleep {
     #[cfg(any(drowse_loom, drowse_shuttle))]
     fn count_awake(&self, worker: usize, claim: Claim) {
         if let Some(detector) = &self.detector {
-            detector.wake(|awake| awake(worker, claim));
+            detector.wake(&mut |awake| awake(worker, claim));
         }
     }
 
@@ -199,7 +200,8 @@ impl Sleep {
     /// Those who slept are uncounted: so the counts are true from this moment on, not from the
     /// moment at which the system gets round to running them. One that was stopped before uncounts
     /// itself.
-    fn claim(&self, wake: Wake, preferred: Option<usize>, grip: Grip, mut claimed: impl FnMut(usize, Claim)) {
+    #[inline(never)]
+    fn claim(&self, wake: Wake, preferred: Option<usize>, grip: Grip, claimed: &mut dyn FnMut(usize, Claim)) {
         let (candidates, mut wanted) = match wake {
             Wake::Nobody | Wake::Sentry => (0..0, 0),
             Wake::Any(wanted) => (0..self.seats_in_use(), wanted),
@@ -246,7 +248,7 @@ impl Sleep {
         meter.count_wake(reason);
         self.observe(|observer| observer.wake(worker, reason));
         if claim == Claim::Held {
-            self.placement.send_elsewhere(worker, self.up(), meter);
+            self.placement.send_elsewhere(worker, self.up(), self.clock.elapsed(), meter);
         }
         if claim == Claim::Absent {
             return self.start_absent(worker, reason);

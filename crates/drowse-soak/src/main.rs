@@ -20,6 +20,10 @@ mod book;
 #[cfg(target_os = "linux")]
 mod dice;
 #[cfg(target_os = "linux")]
+#[path = "../../drowse/tests/common/patience.rs"]
+#[allow(dead_code, reason = "the tests ask for more")]
+mod patience;
+#[cfg(target_os = "linux")]
 mod place;
 #[cfg(target_os = "linux")]
 mod plan;
@@ -34,8 +38,13 @@ mod seats;
 #[allow(dead_code, reason = "the tests ask for more")]
 mod seccomp;
 #[cfg(target_os = "linux")]
+#[path = "../../drowse/tests/common/stacks.rs"]
+mod stacks;
+#[cfg(target_os = "linux")]
 mod surroundings;
 #[cfg(target_os = "linux")]
+#[path = "../../drowse/tests/common/tasks.rs"]
+#[allow(dead_code, reason = "the tests ask for more")]
 mod tasks;
 #[cfg(target_os = "linux")]
 mod turn;

@@ -10,7 +10,7 @@ use crate::{actions, surroundings, tasks, watch};
 use std::panic;
 use std::sync::atomic::Ordering;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Does the round, and prints how many jobs there were, and how often each action was done.
 /// Returns only if all was well.
@@ -34,7 +34,7 @@ pub(crate) fn run(plan: Plan) {
     // SAFETY: no job is left, and the threads outside have ended.
     unsafe { world.end() };
     drowse::shutdown_global();
-    until("the pools' threads have ended", || (tasks::ids().len() > threads).then(tasks::table));
+    until("the pools' threads have ended", || (tasks::count() > threads).then(tasks::table));
     world.demand_all_have_left();
     let (jobs, kinds) = world.book.counts();
     println!("jobs {jobs}");
@@ -46,7 +46,7 @@ pub(crate) fn run(plan: Plan) {
 /// The world; and how many threads there will be when the pools have ended.
 fn begin(plan: Plan) -> (usize, &'static World) {
     // The watch begins with the world.
-    let before = tasks::ids().len() + 1;
+    let before = tasks::count() + 1;
     let world = World::begin(plan);
     if !world.plan.global {
         return (before, world);
@@ -106,11 +106,11 @@ fn fail_on_panics() {
 }
 
 /// Waits until there is nothing left to say.
-fn until(what: &str, rest: impl Fn() -> Option<String>) {
-    let start = Instant::now();
+pub(crate) fn until(what: &str, rest: impl Fn() -> Option<String>) {
+    let mut patience = watch::patience();
     while let Some(rest) = rest() {
-        if start.elapsed() > watch::limit() {
-            fail_after_report(&format!("waited in vain until {what}:\n{rest}"));
+        if patience.is_over() {
+            fail_after_report(&format!("waited in vain until {what}: {patience}\n{rest}"));
         }
         thread::park_timeout(Duration::from_millis(1));
     }

@@ -1,5 +1,6 @@
 //! Many rounds, one after the other, each in a process of its own.
 
+use crate::patience::LONGEST;
 use crate::plan::Plan;
 use crate::{actions, round, watch};
 use std::collections::BTreeMap;
@@ -23,8 +24,9 @@ drowse-soak [OPTIONS]: random mixes of drowse's API, for a while
   --jobs N      so many rounds at once; 2 if nothing is said
   --list        what actions there are";
 
-/// More than a round should take that its own watch does not end.
-const ROUND_LIMIT: Duration = Duration::from_secs(600);
+/// More than a round should take that its own watch does not end: what that waits for at most,
+/// twice.
+const ROUND_LIMIT: Duration = LONGEST.saturating_mul(2);
 
 /// How often a line says how far we are.
 const PROGRESS: Duration = Duration::from_secs(10);

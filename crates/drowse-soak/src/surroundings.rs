@@ -3,7 +3,7 @@
 use crate::dice::Dice;
 use crate::plan::{Membarrier, Plan};
 use crate::seccomp::{Answer, Whom, answer};
-use crate::tasks;
+use crate::{stacks, tasks};
 use std::thread;
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub(crate) fn begin(plan: &Plan) {
         answer(libc::SYS_membarrier, Answer::Error(libc::ENOSYS), Whom::ThisThread);
     }
     if plan.storm {
-        tasks::on_signal(libc::SIGUSR1, ignore);
+        stacks::on_signal(libc::SIGUSR1, ignore);
         let mut dice = plan.dice();
         spawn("storm", move || {
             loop {
@@ -56,11 +56,12 @@ extern "C" fn ignore(_signal: libc::c_int) {}
 
 /// Signals for some of the threads that there are now, and a pause.
 fn storm(dice: &mut Dice) {
-    let (all, own) = (tasks::ids(), tasks::own_id());
+    let all: Vec<_> = tasks::all().iter().map(tasks::Task::id).collect();
+    let own = tasks::own_id();
     for _ in 0..1 + dice.below(200) {
         let thread = dice.pick(&all);
-        if thread != own {
-            tasks::signal(thread, libc::SIGUSR1);
+        if Some(thread) != own {
+            stacks::signal(thread, libc::SIGUSR1);
         }
     }
     thread::park_timeout(Duration::from_micros(dice.below(500) as u64));

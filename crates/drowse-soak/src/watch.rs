@@ -1,21 +1,25 @@
 //! Notices when nothing happens any more, and says where everybody is.
 
+use crate::patience::Patience;
 use crate::surroundings::spawn;
 use crate::verdict::fail_after_report;
 use crate::world::World;
-use crate::{actions, tasks};
-use std::backtrace::Backtrace;
+use crate::{actions, patience, stacks, tasks};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How often we look.
-const GLANCE: Duration = Duration::from_millis(500);
+const GLANCE: Duration = Duration::from_millis(100);
 
-/// After so long without a job that began or ended, the round hangs.
+/// After so much time without a job that began or ended, the round hangs.
 pub(crate) fn limit() -> Duration {
-    let patience = std::env::var("DROWSE_TEST_PATIENCE").map_or(1, |times| times.parse().expect("a number"));
-    Duration::from_secs(20) * patience
+    Duration::from_secs(20) * patience::patience()
+}
+
+/// Counts that time.
+pub(crate) fn patience() -> Patience {
+    Patience::of(limit())
 }
 
 static IS_OVER: AtomicBool = AtomicBool::new(false);
@@ -28,7 +32,7 @@ pub(crate) fn end() {
 /// Watches from now on.
 pub(crate) fn begin(world: &'static World) {
     spawn("watch", move || {
-        let (mut last, mut since) = (0, Instant::now());
+        let (mut last, mut patience) = (0, patience());
         loop {
             thread::park_timeout(GLANCE);
             if IS_OVER.load(Ordering::Relaxed) {
@@ -36,10 +40,10 @@ pub(crate) fn begin(world: &'static World) {
             }
             let now = world.book.progress();
             if now != last {
-                (last, since) = (now, Instant::now());
-            } else if since.elapsed() > limit() {
+                (last, patience) = (now, self::patience());
+            } else if patience.is_over() {
                 report(world);
-                fail_after_report(&format!("it hangs: nothing has happened for {:?}", limit()));
+                fail_after_report(&format!("it hangs, nothing has happened: {patience}"));
             }
         }
     });
@@ -56,32 +60,5 @@ pub(crate) fn report(world: &'static World) {
     for (index, pool) in world.pools().enumerate() {
         eprintln!("pool{index}: {pool:?}\n{}", pool.metrics());
     }
-    backtraces();
-}
-
-static IS_DONE: AtomicBool = AtomicBool::new(false);
-
-/// Has each thread say where it is.
-fn backtraces() {
-    // Not what a signal handler should do: it allocates, and locks. But this process is about to
-    // end anyway, and who hangs in drowse does not hang in malloc.
-    extern "C" fn say(_signal: libc::c_int) {
-        let name = thread::current().name().unwrap_or("?").to_owned();
-        let trace = Backtrace::force_capture().to_string();
-        let lines: Vec<&str> = trace.lines().collect();
-        // Two lines for each frame: the function, and where that is in its file.
-        let frames = lines.iter().filter(|line| !line.contains(" at /rustc/")).take(60);
-        let text: String = frames.map(|line| format!("{line}\n")).collect();
-        eprintln!("thread {} {name}:\n{text}", tasks::own_id());
-        IS_DONE.store(true, Ordering::Release);
-    }
-    tasks::on_signal(libc::SIGUSR2, say);
-    for thread in tasks::ids().into_iter().filter(|thread| *thread != tasks::own_id()) {
-        IS_DONE.store(false, Ordering::Relaxed);
-        tasks::signal(thread, libc::SIGUSR2);
-        let since = Instant::now();
-        while !IS_DONE.load(Ordering::Acquire) && since.elapsed() < Duration::from_secs(1) {
-            thread::park_timeout(Duration::from_millis(1));
-        }
-    }
+    stacks::print_all();
 }

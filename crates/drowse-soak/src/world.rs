@@ -2,6 +2,7 @@
 
 use crate::book::{Book, Page};
 use crate::plan::{Plan, PoolPlan};
+use crate::round::until;
 use crate::seats::Seats;
 use crate::verdict::{demand, fail};
 use crate::{tasks, watch};
@@ -10,8 +11,6 @@ use std::any::Any;
 use std::ptr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicPtr, AtomicU8, AtomicUsize, Ordering};
-use std::thread;
-use std::time::Duration;
 
 /// One for each round, and so for each process. It is never freed: who touches it last is nobody's
 /// concern.
@@ -103,15 +102,8 @@ impl World {
             if dice.one_in(2) {
                 pool.shutdown();
                 // The system forgets a thread a moment after it tells that it has ended.
-                let left = || tasks::named(&format!("pool{index}."));
-                let is_over = (0..1_000).any(|_| {
-                    let is_empty = left().is_empty();
-                    if !is_empty {
-                        thread::park_timeout(Duration::from_millis(1));
-                    }
-                    is_empty
-                });
-                demand!(is_over, "the pool was shut down, and there are {:?}", left());
+                let left = || !tasks::named(&format!("pool{index}.")).is_empty();
+                until("the threads of a pool that was shut down have ended", || left().then(tasks::table));
             }
         }
     }

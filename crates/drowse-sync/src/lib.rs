@@ -27,13 +27,16 @@ mod fork;
 mod lifetime;
 mod meter;
 pub mod mutant;
+mod outlined;
 mod padded;
 mod platform;
 mod queue;
 mod replaceable;
 mod say;
 mod seed;
+mod spawn;
 mod stack;
+mod table;
 mod task;
 mod wait_word;
 mod yielding;
@@ -48,16 +51,19 @@ pub use fence::{full_fence, full_fence_after_rmw, heavy_fence, light_fence};
 pub use fork::{PerProcess, Process};
 pub use lifetime::Lifetime;
 pub use meter::{Counter, Stopwatch};
+pub use outlined::Outlined;
 pub use padded::CachePadded;
 pub use platform::{
     CpuMask, HEAVY_FENCES_ARE_DEAR, LightFences, Prepared, ThreadId, current_cpu, give_back_pages,
-    has_several_cores, heavy_fences_executed, process_cpu_time, want_light_fences,
+    has_several_cores, heavy_fences_executed, process_cpu_time, stacks_command, want_light_fences,
 };
 pub use queue::Queue;
 pub use replaceable::{InUse, Replaceable};
 pub use say::say;
-pub use seed::random_seed;
+pub use seed::{random_seed, serial_number};
+pub use spawn::spawn_thread;
 pub use stack::stack_in_use;
+pub use table::Table;
 pub use task::{Motion, Task};
 pub use wait_word::WaitWord;
 pub use yielding::yield_to_others;

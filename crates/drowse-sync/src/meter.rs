@@ -40,6 +40,7 @@ impl Counter {
     }
 
     /// Sets it, from the one thread that ever does.
+    #[inline]
     pub fn set_mine(&self, value: u64) {
         // ORDERING: relaxed, as above.
         self.0.store(value, Ordering::Relaxed);
@@ -59,6 +60,7 @@ impl Counter {
     }
 
     /// The count so far.
+    #[inline]
     pub fn get(&self) -> u64 {
         // ORDERING: relaxed, as above.
         self.0.load(Ordering::Relaxed)

@@ -13,6 +13,11 @@ impl<T> CachePadded<T> {
     pub const fn new(value: T) -> Self {
         Self(value)
     }
+
+    /// Unwraps the value.
+    pub fn into_inner(self) -> T {
+        self.0
+    }
 }
 
 impl<T> Deref for CachePadded<T> {

@@ -1,4 +1,18 @@
-//! Seeds for random victim order.
+//! Seeds for random victim order, and numbers that are never used twice.
+
+/// Another number than zero and all that it has returned before.
+///
+/// ```
+/// assert_ne!(drowse_sync::serial_number(), drowse_sync::serial_number());
+/// ```
+pub fn serial_number() -> u64 {
+    use crate::real::AtomicU64;
+    use std::sync::atomic::Ordering;
+
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    // ORDERING: relaxed; each call gets another number, and that is all.
+    LAST.fetch_add(1, Ordering::Relaxed) + 1
+}
 
 /// A seed that differs from call to call (under shuttle: one that the schedule decides, so that
 /// runs can be replayed). Two processes may get the same ones: it costs no system call.

@@ -62,8 +62,10 @@
 //!
 #![doc = include_str!("environment.md")]
 //!
-//! An empty variable counts as not set. `DROWSE_LOG` is read for each pool, the others once, when
-//! they are first needed.
+//! Values are taken in upper or lower case. `on`, `true`, `yes` and `1` are the same, and so are
+//! `off`, `false`, `no` and `0`. A value that a variable cannot have is reported on the standard
+//! error, with what is used instead. An empty variable counts as not set. Each is read once, when
+//! it is first needed.
 //!
 //! # Panics
 //!
@@ -117,7 +119,8 @@ pub use drowse_sleep::{
 pub use engine::WaitFor;
 pub use metrics::{LoanMetrics, Metrics, WorkerMetrics};
 pub use report::{
-    BlockedWorker, Deadlock, JobFrom, JobReport, Stall, StalledWorker, WorkerReport, WorkerState,
+    BlockedWorker, Deadlock, JobFrom, JobReport, Stall, StalledWorker, WaitingThread, WorkerReport,
+    WorkerState,
 };
 pub use trace::{Trace, TraceEvent, TraceRecord};
 

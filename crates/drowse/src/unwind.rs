@@ -16,21 +16,42 @@ pub(crate) fn halt_unwinding<R>(f: impl FnOnce() -> R) -> thread::Result<R> {
 }
 
 /// Goes on with a panic that was halted.
+#[cold]
+#[inline(never)]
 pub(crate) fn resume_unwinding(payload: Payload) -> ! {
     panic::resume_unwind(payload)
 }
 
+/// A payload may panic when it is dropped, with a payload that does so too, and so on. After this
+/// many, the next one is leaked.
+const MOST_PAYLOADS: usize = 8;
+
 /// Drops a value of the user's where its panic must not take the place of another, or unwind at
-/// all. Such a panic has been reported by the panic hook, and ends here.
+/// all. Such a panic has been reported by the panic hook, and ends here; its payload is dropped in
+/// the same way.
+#[inline]
 pub(crate) fn drop_quietly<T>(value: T) {
-    if let Err(payload) = halt_unwinding(|| drop(value)) {
-        // It may panic when it is dropped, too.
-        mem::forget(payload);
+    if mem::needs_drop::<T>() {
+        if let Err(payload) = halt_unwinding(|| drop(value)) {
+            drop_payload(payload);
+        }
     }
 }
 
+#[cold]
+#[inline(never)]
+fn drop_payload(payload: Payload) {
+    let mut panicked = Some(payload);
+    for _ in 0..MOST_PAYLOADS {
+        let Some(payload) = panicked.take() else { return };
+        panicked = halt_unwinding(|| drop(payload)).err();
+    }
+    mem::forget(panicked);
+}
+
 /// Calls `f`, and ends the process if it unwinds: that would free what other threads still use, or
-/// leave somebody waiting for ever. Whoever lends a part of its frame does so inside of this.
+/// leave a thread waiting for ever. A function that lends a part of its frame does so inside of
+/// this.
 #[inline(always)]
 pub(crate) fn or_abort<R>(f: impl FnOnce() -> R) -> R {
     let abort = AbortIfPanic;
@@ -40,9 +61,11 @@ pub(crate) fn or_abort<R>(f: impl FnOnce() -> R) -> R {
 }
 
 /// Ends the process if it is dropped.
-struct AbortIfPanic;
+pub(crate) struct AbortIfPanic;
 
 impl Drop for AbortIfPanic {
+    #[cold]
+    #[inline(never)]
     fn drop(&mut self) {
         say(format_args!("drowse: a panic reached a place that must not unwind; aborting"));
         process::abort();

@@ -1,5 +1,8 @@
 //! What this program says when the lab asks it.
 
+#[path = "../../rayon-core/tests/common/mod.rs"]
+mod common;
+
 use serde_json::Value;
 use std::process::Command;
 
@@ -16,7 +19,7 @@ fn ask(contender: &str, more: &[&str]) -> Value {
         "--time-us",
         "1000",
     ]);
-    let output = command.args(more).output().unwrap();
+    let output = common::output(contender, command.args(more));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap()
 }

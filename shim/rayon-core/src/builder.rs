@@ -56,9 +56,10 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
 }
 
 impl<S> ThreadPoolBuilder<S> {
-    /// See [`drowse::ThreadPoolBuilder::num_threads`].
+    /// See [`drowse::ThreadPoolBuilder::num_threads`]. A number above
+    /// [`max_num_threads`](crate::max_num_threads) is reduced to that, as rayon-core has it.
     pub fn num_threads(self, num_threads: usize) -> Self {
-        Self(self.0.num_threads(num_threads))
+        Self(self.0.num_threads(num_threads.min(drowse::max_num_threads())))
     }
 
     /// See [`drowse::ThreadPoolBuilder::use_current_thread`].

@@ -95,3 +95,28 @@ fn nothing_is_said_unasked() {
         in_child(name, &[("RAYON_NUM_THREADS", "many")], || assert!(rayon_core::current_num_threads() > 0));
     assert!(!said.contains("drowse"), "{said}");
 }
+
+#[test]
+fn threads_have_names_if_they_are_chosen_and_not_otherwise() {
+    fn names(pool: &ThreadPool) -> Vec<Option<String>> {
+        pool.broadcast(|_| std::thread::current().name().map(str::to_owned))
+    }
+    watchdog(|| {
+        assert_eq!(names(&ThreadPoolBuilder::new().num_threads(2).build().unwrap()), [None, None]);
+        let builder = ThreadPoolBuilder::new().num_threads(2).thread_name(|index| format!("dozer {index}"));
+        assert_eq!(names(&builder.build().unwrap()), [0, 1].map(|index| Some(format!("dozer {index}"))));
+    });
+}
+
+#[test]
+fn a_variable_that_asks_for_too_many_threads_is_named_and_not_followed() {
+    let name = "a_variable_that_asks_for_too_many_threads_is_named_and_not_followed";
+    for variable in ["RAYON_NUM_THREADS", "RAYON_RS_NUM_CPUS"] {
+        let said = in_child(name, &[(variable, "100000")], || {
+            let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+            assert_eq!(rayon_core::current_num_threads(), cores);
+        });
+        let line = format!("drowse: {variable}=\"100000\" is not a number of threads up to 4096; using ");
+        assert_eq!(said.lines().filter(|said| said.starts_with(&line)).count(), 1, "{said}");
+    }
+}

@@ -72,3 +72,11 @@ fn a_negative_number_is_none() {
 fn an_empty_value_is_no_number() {
     demand("an_empty_value_is_no_number", &[("RAYON_NUM_THREADS", "")], default());
 }
+
+#[test]
+fn a_builder_that_asks_for_too_many_gets_the_most() {
+    // No thread runs the workers: this is about their number.
+    let builder = ThreadPoolBuilder::new().num_threads(usize::MAX).spawn_handler(|_| Ok(()));
+    let most = rayon_core::max_num_threads();
+    assert_eq!(builder.build().unwrap().current_num_threads(), most);
+}

@@ -1,6 +1,6 @@
 //! chili, a pool that shares work by heartbeat.
 
-use super::{Pool, Reason, fork};
+use super::{NO_HEARTBEAT, Pool, Reason, fork};
 use chili::{Config, Scope, ThreadPool};
 use std::num::NonZero;
 
@@ -49,5 +49,9 @@ impl Pool for Chili {
 
     fn spawn<J: FnOnce() + Send + 'static>(&self, _job: J) -> Result<(), Reason> {
         Self::can_spawn()
+    }
+
+    fn can_wait_in_halves() -> Result<(), Reason> {
+        Err(NO_HEARTBEAT)
     }
 }

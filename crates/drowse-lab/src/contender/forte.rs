@@ -1,6 +1,6 @@
 //! forte, a pool that shares work by heartbeat and runs futures.
 
-use super::{Pool, Reason, fork};
+use super::{NO_HEARTBEAT, Pool, Reason, fork};
 use forte::{ThreadPool, Worker};
 
 /// A pool of forte's, which lives as long as the process.
@@ -71,5 +71,9 @@ impl Pool for Forte {
     fn spawn<J: FnOnce() + Send + 'static>(&self, job: J) -> Result<(), Reason> {
         self.0.spawn(move |_| job());
         Ok(())
+    }
+
+    fn can_wait_in_halves() -> Result<(), Reason> {
+        Err(NO_HEARTBEAT)
     }
 }

@@ -201,7 +201,15 @@ pub trait Pool: Sized + Sync {
     fn is_parallel() -> bool {
         true
     }
+
+    /// Whether the halves of a join may wait for each other. The reason if not.
+    fn can_wait_in_halves() -> Result<(), Reason> {
+        if Self::is_parallel() { Ok(()) } else { Err("one thread: the halves run one after the other") }
+    }
 }
+
+/// Why a pool that shares jobs by heartbeat has no figures for halves that wait for each other.
+const NO_HEARTBEAT: Reason = "halves that do not fork have no heartbeat: they run one after the other";
 
 /// What one does with a contender once it is known which.
 pub trait Visitor {

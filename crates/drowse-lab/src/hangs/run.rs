@@ -148,7 +148,7 @@ fn verdict(mut command: Command, patience: Duration) -> Result<Verdict, String> 
         });
     }
     // Its other pipe ends with it.
-    let complaints = complaints.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
+    let complaints = complaints.recv_timeout(Duration::from_secs(10)).unwrap_or_default();
     died(status, &complaints)
 }
 

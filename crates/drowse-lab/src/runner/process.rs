@@ -104,7 +104,7 @@ fn said(mut command: Command, patience: Duration) -> Result<String, String> {
         return Ok(text);
     }
     // Its other pipe ends with it.
-    let complaints = complaints.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
+    let complaints = complaints.recv_timeout(Duration::from_secs(10)).unwrap_or_default();
     Err(died(status, &complaints))
 }
 

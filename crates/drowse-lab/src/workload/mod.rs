@@ -20,6 +20,7 @@ mod idle;
 mod inside_wake;
 mod mandelbrot;
 mod matmul;
+mod mutual_wait;
 mod nbody;
 mod oversubscription;
 mod parts;
@@ -50,6 +51,7 @@ pub use idle::Idle;
 pub use inside_wake::InsideWake;
 pub use mandelbrot::Mandelbrot;
 pub use matmul::Matmul;
+pub use mutual_wait::{MutualWait, MutualWaitAlone, MutualWaitBusy1, MutualWaitBusy2};
 pub use nbody::NBody;
 pub use oversubscription::Oversubscription;
 pub use parts::QUICK;
@@ -243,6 +245,9 @@ workloads![
     Submitters,
     TwoSubmitters,
     Oversubscription,
+    MutualWaitAlone,
+    MutualWaitBusy1,
+    MutualWaitBusy2,
     AwaitJob,
     PingPong,
     YieldStorm,

@@ -2,9 +2,19 @@
 
 #![allow(dead_code)] // each test program uses its part
 
+#[path = "../../../drowse/tests/common/patience.rs"]
+pub(crate) mod patience;
 #[cfg(target_os = "linux")]
 pub(crate) mod running;
 pub(crate) mod screen;
+#[cfg(target_os = "linux")]
+#[path = "../../../drowse/tests/common/stacks.rs"]
+mod stacks;
+#[cfg(target_os = "linux")]
+#[path = "../../../drowse/tests/common/tasks.rs"]
+mod tasks;
+#[path = "../../../drowse/tests/common/watchdog.rs"]
+pub(crate) mod watchdog;
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -19,7 +29,8 @@ pub(crate) struct Ran {
 
 /// Runs `drowse-lab` with these arguments.
 pub(crate) fn lab(args: &[&str]) -> Ran {
-    let output = Command::new(env!("CARGO_BIN_EXE_drowse-lab")).args(args).output().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_drowse-lab"));
+    let output = watchdog::output(&args.join(" "), command.args(args));
     Ran { args: args.iter().map(|arg| arg.to_string()).collect(), output }
 }
 

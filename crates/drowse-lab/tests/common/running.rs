@@ -1,5 +1,8 @@
 //! Runs the program and does things to it while it runs.
 
+use super::patience::Patience;
+use super::watchdog::{report, until};
+use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::{FromRawFd, OwnedFd};
@@ -7,10 +10,6 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::{Duration, Instant};
-
-/// Longer than anything here takes, even where other programs want the processors.
-const WATCHDOG: Duration = Duration::from_secs(60);
 
 /// The program at work.
 pub(crate) struct Running {
@@ -60,25 +59,26 @@ impl Running {
 
     /// Waits until it has written this to standard error.
     pub(crate) fn until_it_says(&mut self, words: &str) {
-        let start = Instant::now();
+        let mut patience = Patience::begin();
         while !self.heard.contains(words) {
-            let left = WATCHDOG.saturating_sub(start.elapsed());
-            match self.pieces.recv_timeout(left) {
+            match patience.receive(&self.pieces) {
                 Ok(piece) => self.heard.push_str(&piece),
-                Err(error) => panic!("it did not say {words:?} ({error}), but {:?}", self.heard),
+                Err(error) => {
+                    report(&format!("waiting for {words:?}"), &patience);
+                    panic!("it did not say {words:?} ({error}: {patience}), but {:?}", self.heard);
+                }
             }
         }
     }
 
     /// Waits until it has a child whose command line has this word, and returns the child's number.
     pub(crate) fn until_it_has_a_child(&self, word: &str) -> u32 {
-        let start = Instant::now();
-        loop {
-            if let Some(child) = child_of(self.child.id(), word) {
-                return child;
-            }
-            assert!(start.elapsed() < WATCHDOG, "it has no child with {word}");
-        }
+        let found = Cell::new(None);
+        until("it has a child with this word", || {
+            found.set(child_of(self.child.id(), word));
+            found.get().is_some()
+        });
+        found.get().expect("it was found")
     }
 
     /// Types Ctrl-C.
@@ -99,14 +99,16 @@ impl Running {
         let said = read(self.child.stdout.take().unwrap());
         let (done, end) = channel();
         thread::spawn(move || done.send(self.child.wait()));
-        let Ok(status) = end.recv_timeout(WATCHDOG) else {
+        let mut patience = Patience::begin();
+        let Ok(status) = patience.receive(&end) else {
+            report("waiting for its end", &patience);
             // SAFETY: a call with numbers; the thread still waits for the child.
             unsafe { libc::kill(id as i32, libc::SIGKILL) };
-            panic!("it does not end; it said {}", self.heard);
+            panic!("it does not end: {patience}; it said {}", self.heard);
         };
-        let said = said.recv_timeout(WATCHDOG).expect("its output ends with it");
+        let said = patience.receive(&said).expect("its output ends with it");
         drop(self.keyboard.take());
-        while let Ok(piece) = self.pieces.recv_timeout(WATCHDOG) {
+        while let Ok(piece) = patience.receive(&self.pieces) {
             self.heard.push_str(&piece);
         }
         (status.unwrap().code(), said, self.heard)

@@ -10,6 +10,11 @@
 //! those that sleep sleep until somebody posts work, and no worker is left who could. (If none is
 //! blocked the pool is merely idle.)
 //!
+//! A worker that blocks in a way in which another thread may work in its place is *away*, and not
+//! active. Nor is one that sleeps alone. A pool with such workers, and nobody active, is suspect
+//! too if a thread sits in every spare seat: no further one can be started for what is queued.
+//! Whether anything is queued is for the pool to say, when the lookout asks.
+//!
 //! A suspicion is not a deadlock. Whoever is blocked may have been unblocked already, and not have
 //! got round to saying so; or a thread outside is about to. So the pool's *lookout*, a thread of
 //! its own, hears it out: if nothing at all has changed in the census for a stated time, and the
@@ -30,7 +35,7 @@ pub use lookout::{Lookout, Moment};
 
 use crate::slots::Claim;
 use census::Census;
-use drowse_sync::{Arc, MutexGuard, faulty, omittable};
+use drowse_sync::{Arc, MutexGuard, ThreadId, faulty, omittable};
 use lookout::{Keeper, Post};
 use std::fmt;
 use std::time::Duration;
@@ -45,32 +50,36 @@ pub(crate) struct Detector {
 /// Starts a thread that keeps the lookout. False if there is none to be had.
 type StartLookout = dyn Fn(Lookout) -> bool + Send + Sync;
 
+/// Counts a worker as awake that was claimed.
+type Awake<'a> = dyn FnMut(usize, Claim) + 'a;
+
 impl Detector {
-    /// All workers active. A suspicion is heard out for `patience`, by a thread that `start`
-    /// starts.
+    /// All workers active, and nobody in the other seats. A suspicion is heard out for `patience`,
+    /// by a thread that `start` starts.
     pub(crate) fn new(
         workers: usize,
+        seats: usize,
         patience: Duration,
         start: impl Fn(Lookout) -> bool + Send + Sync + 'static,
     ) -> Self {
-        Self { post: Arc::new(Post::new(Census::new(workers), patience)), start: Box::new(start) }
+        Self { post: Arc::new(Post::new(Census::new(workers, seats), patience)), start: Box::new(start) }
     }
 
-    /// The worker falls asleep if `enter`, its last step, says so.
-    pub(crate) fn fall_asleep(&self, worker: usize, enter: impl Fn() -> bool) -> bool {
+    /// The worker falls asleep, `alone` or not, if `enter`, its last step, says so.
+    pub(crate) fn fall_asleep(&self, worker: usize, alone: bool, enter: impl Fn() -> bool) -> bool {
         let early = faulty!("detector/enter-unlocked", None, Some(enter()));
         let mut census = self.post.census.lock();
         if !early.unwrap_or_else(enter) {
             return false;
         }
-        census.change(worker, |worker| worker.asleep = true);
+        census.change(worker, &|worker| (worker.asleep, worker.alone) = (true, alone));
         omittable!("detector/no-check-asleep", self.alert_lookout(census));
         true
     }
 
     /// `claim` takes workers out of their slots, and says whom. All that slept become active in one
     /// step.
-    pub(crate) fn wake(&self, claim: impl FnOnce(&mut dyn FnMut(usize, Claim))) {
+    pub(crate) fn wake(&self, claim: &mut dyn FnMut(&mut Awake<'_>)) {
         faulty!(
             "detector/claim-unlocked",
             {
@@ -83,7 +92,7 @@ impl Detector {
 
     /// The fault: workers are claimed before the census is locked.
     #[cfg(any(drowse_loom, drowse_shuttle))]
-    fn wake_unlocked(&self, claim: impl FnOnce(&mut dyn FnMut(usize, Claim))) {
+    fn wake_unlocked(&self, claim: &mut dyn FnMut(&mut Awake<'_>)) {
         let mut claimed = Vec::new();
         claim(&mut |worker, claim| claimed.push((worker, claim)));
         let mut census = self.post.census.lock();
@@ -92,13 +101,13 @@ impl Detector {
 
     pub(crate) fn mark_blocked(&self, worker: usize, mark: Mark) {
         let mut census = self.post.census.lock();
-        census.change(worker, |worker| worker.marks.push(mark));
+        census.change(worker, &|worker| worker.marks.push(mark));
         omittable!("detector/no-check-blocked", self.alert_lookout(census));
     }
 
     pub(crate) fn mark_unblocked(&self, worker: usize, mark: &Mark) {
         let mut census = self.post.census.lock();
-        census.change(worker, |worker| {
+        census.change(worker, &|worker| {
             let place = worker.marks.iter().position(|other| other == mark);
             worker.marks.remove(place.expect("a worker is unmarked as often as it was marked"));
         });
@@ -106,14 +115,21 @@ impl Detector {
         self.alert_lookout(census);
     }
 
+    /// The worker is away, on this thread, or back.
+    pub(crate) fn mark_away(&self, worker: usize, thread: Option<ThreadId>) {
+        let mut census = self.post.census.lock();
+        census.change(worker, &|worker| worker.away = thread);
+        omittable!("detector/no-check-away", self.alert_lookout(census));
+    }
+
     /// Somebody is there again, active.
     pub(crate) fn mark_here(&self, worker: usize) {
-        self.post.census.lock().change(worker, |worker| worker.gone = false);
+        self.post.census.lock().change(worker, &|worker| worker.gone = false);
     }
 
     pub(crate) fn mark_gone(&self, worker: usize) {
         let mut census = self.post.census.lock();
-        census.change(worker, |worker| worker.gone = true);
+        census.change(worker, &|worker| worker.gone = true);
         self.alert_lookout(census);
     }
 
@@ -127,8 +143,9 @@ impl Detector {
 
     /// Sees to it that somebody hears out a suspicion, if there is one, or goes home if nobody is
     /// left.
+    #[inline(never)]
     fn alert_lookout(&self, mut census: MutexGuard<'_, Census>) {
-        let wanted = census.is_suspect();
+        let wanted = census.is_suspect() && !census.is_over;
         match census.lookout {
             Keeper::Nobody if wanted => {
                 census.lookout = Keeper::Up;
@@ -166,6 +183,6 @@ impl fmt::Debug for Detector {
 
 fn count_awake(census: &mut Census, worker: usize, claim: Claim) {
     if claim.slept() {
-        census.change(worker, |worker| worker.asleep = false);
+        census.change(worker, &|worker| (worker.asleep, worker.alone) = (false, false));
     }
 }

@@ -8,11 +8,11 @@ use std::thread;
 /// A detector, and the lookouts that it starts: they are not kept by anybody yet.
 fn detector(workers: usize) -> (Detector, Receiver<Lookout>) {
     let (sender, lookouts) = mpsc::channel();
-    (Detector::new(workers, Duration::ZERO, move |lookout| sender.send(lookout).is_ok()), lookouts)
+    (Detector::new(workers, workers, Duration::ZERO, move |lookout| sender.send(lookout).is_ok()), lookouts)
 }
 
 fn wake(detector: &Detector, worker: usize, claim: Claim) {
-    detector.wake(|awake| awake(worker, claim));
+    detector.wake(&mut |awake| awake(worker, claim));
 }
 
 fn is_suspect(detector: &Detector) -> bool {
@@ -27,8 +27,8 @@ fn unseen(_: &Standstill, _: Moment) -> Option<()> {
 #[test]
 fn a_pool_that_merely_sleeps_is_not_suspect() {
     let (detector, lookouts) = detector(2);
-    assert!(detector.fall_asleep(0, || true));
-    assert!(detector.fall_asleep(1, || true));
+    assert!(detector.fall_asleep(0, false, || true));
+    assert!(detector.fall_asleep(1, false, || true));
     wake(&detector, 1, Claim::Asleep);
     detector.mark_gone(1);
     assert!(!is_suspect(&detector));
@@ -39,7 +39,7 @@ fn a_pool_that_merely_sleeps_is_not_suspect() {
 fn the_last_to_block_sleep_or_end_makes_it_suspect() {
     let (detector, lookouts) = detector(3);
     let mark = Mark::here(None);
-    assert!(detector.fall_asleep(1, || true));
+    assert!(detector.fall_asleep(1, false, || true));
     detector.mark_gone(2);
     assert!(!is_suspect(&detector));
     detector.mark_blocked(0, mark);
@@ -49,7 +49,7 @@ fn the_last_to_block_sleep_or_end_makes_it_suspect() {
 
     wake(&detector, 1, Claim::Asleep);
     assert!(!is_suspect(&detector));
-    assert!(detector.fall_asleep(1, || true));
+    assert!(detector.fall_asleep(1, false, || true));
     assert!(lookout.next_alarm(unseen).is_some(), "again");
 
     wake(&detector, 1, Claim::Asleep);
@@ -66,7 +66,7 @@ fn the_last_to_block_sleep_or_end_makes_it_suspect() {
 fn a_worker_that_does_not_sleep_after_all_stays_active() {
     let (detector, _lookouts) = detector(2);
     detector.mark_blocked(0, Mark::here(None));
-    assert!(!detector.fall_asleep(1, || false));
+    assert!(!detector.fall_asleep(1, false, || false));
     wake(&detector, 1, Claim::Stopped);
     assert!(!is_suspect(&detector));
 }
@@ -77,7 +77,7 @@ fn a_worker_marked_twice_or_asleep_while_marked_counts_once() {
     let (outer, inner) = (Mark::here(Some("outer")), Mark::here(Some("inner")));
     detector.mark_blocked(0, outer);
     detector.mark_blocked(0, inner);
-    assert!(detector.fall_asleep(0, || true));
+    assert!(detector.fall_asleep(0, false, || true));
     wake(&detector, 0, Claim::Asleep);
     detector.mark_unblocked(0, &outer);
     detector.mark_unblocked(0, &inner);
@@ -148,13 +148,38 @@ fn a_change_puts_the_alarm_off() {
 #[test]
 fn if_there_is_no_thread_to_be_had_the_next_suspicion_is_another_chance() {
     let (sender, calls): (Sender<()>, _) = mpsc::channel();
-    let detector = Detector::new(1, Duration::ZERO, move |_| sender.send(()).is_err());
+    let detector = Detector::new(1, 1, Duration::ZERO, move |_| sender.send(()).is_err());
     let mark = Mark::here(None);
     for _ in 0..2 {
         detector.mark_blocked(0, mark);
         detector.mark_unblocked(0, &mark);
     }
     assert_eq!(calls.try_iter().count(), 2);
+}
+
+#[test]
+fn a_pool_whose_workers_wait_is_suspect_once_all_spares_are_there() {
+    let (sender, lookouts) = mpsc::channel();
+    let detector = Detector::new(2, 3, Duration::ZERO, move |lookout| sender.send(lookout).is_ok());
+    let this = ThreadId::current();
+    detector.mark_away(0, Some(this));
+    assert!(detector.fall_asleep(1, true, || true));
+    assert!(!is_suspect(&detector), "there is a spare");
+    detector.mark_here(2);
+    assert!(!is_suspect(&detector), "it is active");
+    assert!(detector.fall_asleep(2, false, || true));
+    assert!(is_suspect(&detector));
+    let standstill = lookouts.try_recv().unwrap().next_alarm(unseen).unwrap();
+    assert_eq!(standstill.workers, [Stopped::Away(this), Stopped::Asleep, Stopped::Asleep]);
+    assert!(standstill.is_out_of_spares && !standstill.has_marks());
+    detector.mark_away(0, None);
+    assert!(!is_suspect(&detector));
+    // One that sleeps alone is enough.
+    assert!(detector.fall_asleep(0, false, || true));
+    assert!(is_suspect(&detector));
+    wake(&detector, 1, Claim::Alone);
+    assert!(detector.fall_asleep(1, false, || true));
+    assert!(!is_suspect(&detector), "all sleep, and wait for work");
 }
 
 /// A thread that runs is seen to, where the system tells.

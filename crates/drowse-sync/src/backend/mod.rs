@@ -3,6 +3,7 @@
 
 #[cfg(not(drowse_loom))]
 pub mod cell;
+#[cfg_attr(any(drowse_loom, drowse_shuttle), path = "model_lock.rs")]
 mod lock;
 mod thread_local;
 
@@ -13,11 +14,10 @@ use shuttle as world;
 #[cfg(not(any(drowse_loom, drowse_shuttle)))]
 use std as world;
 
-pub use lock::{Condvar, Mutex};
+pub use lock::{Condvar, Mutex, MutexGuard};
 pub use std::sync::{Arc, OnceLock, Weak};
 #[cfg(drowse_loom)]
 pub use world::cell;
-pub use world::sync::MutexGuard;
 pub use world::{hint, thread};
 
 /// Atomics and their orderings.

@@ -8,7 +8,7 @@ pub(crate) use super::plain::{
 };
 pub use super::plain::{
     CpuMask, HEAVY_FENCES_ARE_DEAR, LightFences, Prepared, ThreadId, current_cpu, give_back_pages,
-    has_several_cores, heavy_fences_executed, process_cpu_time, want_light_fences,
+    has_several_cores, heavy_fences_executed, process_cpu_time, stacks_command, want_light_fences,
 };
 use std::time::{Duration, Instant};
 

@@ -16,7 +16,8 @@
 //!   `want_light_fences`, `HEAVY_FENCES_ARE_DEAR`;
 //! - `ThreadId`, `CpuMask`, `current_cpu`, `has_several_cores`;
 //! - `process_number`, `watch_forks`, `process_cpu_time`;
-//! - `give_back_pages`, `stack_bounds`, `read_task`, `system_call_name`, `write_to_stderr`;
+//! - `give_back_pages`, `stack_bounds`, `read_task`, `system_call_name`, `stacks_command`,
+//!   `write_to_stderr`;
 //! - `Moment`, a point in time.
 
 mod plain;

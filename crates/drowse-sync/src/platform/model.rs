@@ -5,6 +5,7 @@ pub(crate) use super::plain::{
 };
 pub use super::plain::{
     CpuMask, HEAVY_FENCES_ARE_DEAR, ThreadId, current_cpu, has_several_cores, process_cpu_time,
+    stacks_command,
 };
 use crate::atomic::AtomicPtr;
 use std::time::Duration;

@@ -19,3 +19,8 @@ pub(crate) fn process_number() -> u64 {
 
 /// Nothing need be done for that.
 pub(crate) fn watch_forks() {}
+
+/// Returns the command that shows the stacks of all threads of this process.
+pub fn stacks_command(_threads: &[ThreadId]) -> Option<String> {
+    Some(format!("lldb -p {} --batch -o 'bt all'", std::process::id()))
+}

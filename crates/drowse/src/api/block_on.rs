@@ -1,10 +1,11 @@
 //! Waiting for a future, where it is.
 
-use crate::engine::{Point, WaitFor, WorkerThread};
-use crate::latch::{CountLatch, Latch};
+use crate::engine::{Point, Registry, WaitFor, WorkerThread};
+use crate::latch::CountLatch;
 use crate::unwind;
 use drowse_sync::atomic::{AtomicPtr, Ordering};
-use drowse_sync::{StdArc, mutant};
+use drowse_sync::{Arc, StdArc, mutant};
+use std::cell::Cell;
 use std::future::Future;
 use std::pin::pin;
 use std::ptr;
@@ -39,11 +40,16 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
         let waker = Waker::from(StdArc::clone(&signal));
         let mut context = Context::from_waker(&waker);
         let mut since = worker.map(WorkerThread::take_point);
+        let mut awaited: Option<Arc<Registry>> = None;
         loop {
-            let mut poll = || future.as_mut().poll(&mut context);
+            let poll = || future.as_mut().poll(&mut context);
             let (poll, spawned) = match worker {
                 Some(worker) => worker.awaited_since(poll),
-                None => (poll(), None),
+                None => {
+                    let (poll, pool) = awaited_in(poll);
+                    awaited = pool.or(awaited);
+                    (poll, None)
+                }
             };
             if let Poll::Ready(result) = poll {
                 return result;
@@ -59,12 +65,45 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
                 // What whoever wakes us sets is on this stack.
                 unwind::or_abort(|| match worker {
                     Some(worker) => latch.wait(Some(worker), worker.registry(), WaitFor::Future),
-                    None => latch.block(),
+                    None => {
+                        let _waits = awaited.as_ref().and_then(|pool| pool.note_waiter(WaitFor::Future));
+                        latch.block();
+                    }
                 });
             }
             signal.reset();
         }
     })
+}
+
+drowse_sync::thread_local! {
+    /// While a thread outside polls a future that it blocks on: the pool that has what the future
+    /// awaits, if that pool wants to know who waits.
+    static AWAITED: Cell<Option<Option<Arc<Registry>>>> = const { Cell::new(None) };
+}
+
+/// Notes that the future which the calling thread polls awaits a task of this pool.
+pub(super) fn note_awaited(pool: &Arc<Registry>) {
+    if pool.notes_waiters() {
+        let _ = AWAITED.try_with(|awaited| {
+            let news = awaited.take().map(|_| Some(Arc::clone(pool)));
+            awaited.set(news);
+        });
+    }
+}
+
+/// Calls `poll`, and returns besides what it has [noted](note_awaited).
+fn awaited_in<R>(poll: impl FnOnce() -> R) -> (R, Option<Arc<Registry>>) {
+    struct Before(Option<Option<Arc<Registry>>>);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            let _ = AWAITED.try_with(|awaited| awaited.set(self.0.take()));
+        }
+    }
+    let _before = Before(AWAITED.try_with(|awaited| awaited.replace(Some(None))).ok().flatten());
+    let result = poll();
+    let awaited = AWAITED.try_with(Cell::take).ok().flatten().flatten();
+    (result, awaited)
 }
 
 /// The earlier of two points, in each respect.

@@ -5,7 +5,8 @@ use crate::engine::{IfNobody, WorkerThread};
 /// Calls a closure that may block for long: on a lock, a channel, a file, a timer. Meanwhile a
 /// *spare* thread works in the place of the calling worker, so the pool is not a thread short.
 ///
-/// On a thread that is not a worker, and in a pool that has no spare left, this is a plain call.
+/// On a thread that is not a worker, in a pool that has no spare left, and in the child of a job
+/// that has called `fork`, this is a plain call.
 ///
 /// # What it costs
 ///
@@ -32,7 +33,9 @@ use crate::engine::{IfNobody, WorkerThread};
 /// A worker that is in here does not count as blocked for the
 /// [alarm](crate::ThreadPoolBuilder::deadlock_handler): what it waits for may come from outside,
 /// and take its time. If it can only come from the pool, say so with
-/// [`mark_blocked`](crate::mark_blocked()) inside.
+/// [`mark_blocked`](crate::mark_blocked()) inside. But when all spares are in use, and none of the
+/// pool's threads is active, a job that is queued raises an alarm. The first time that a spare is
+/// needed, and all of them are in use, the pool says so on the standard error.
 ///
 /// # Example
 ///
@@ -67,8 +70,14 @@ use crate::engine::{IfNobody, WorkerThread};
 /// assert_eq!((lock.into_inner().unwrap(), bytes.is_empty()), (1, false));
 /// ```
 pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
+    let (mut f, mut result) = (Some(f), None);
+    block(&mut || result = f.take().map(|f| f()));
+    result.expect("it is called once")
+}
+
+fn block(f: &mut dyn FnMut()) {
     WorkerThread::with_current(|worker| match worker {
         None => f(),
         Some(worker) => worker.while_away(IfNobody::GiveUp, |_| worker.registry().wait_outside(f)),
-    })
+    });
 }

@@ -1,8 +1,8 @@
 //! One closure, on each worker.
 
-use super::global::with_current_registry;
-use super::spawn::{on_current_registry, spawned_as_is};
-use crate::engine::{Registry, WaitFor, WorkerThread, is_isolated, isolate_if};
+use super::global::current_registry;
+use super::spawn::spawned_job;
+use crate::engine::{Registry, WaitFor, WorkerThread, is_isolated};
 use crate::job::StackJob;
 use crate::latch::{CountLatch, LatchRef};
 use crate::unwind;
@@ -32,7 +32,7 @@ where
     OP: Fn(BroadcastContext<'_>) -> R + Sync,
     R: Send,
 {
-    with_current_registry(|registry| broadcast_in(op, registry))
+    broadcast_in(op, &current_registry())
 }
 
 /// Runs a closure later, once on each worker of the current pool. Returns at once.
@@ -56,7 +56,7 @@ pub fn spawn_broadcast<OP>(op: OP)
 where
     OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
 {
-    with_current_registry(|registry| spawn_broadcast_in(op, registry));
+    spawn_broadcast_in(op, &current_registry());
 }
 
 /// What a broadcast tells its closure: which worker it runs on.
@@ -69,12 +69,9 @@ pub struct BroadcastContext<'a> {
 }
 
 impl BroadcastContext<'_> {
-    pub(super) fn with<R>(f: impl FnOnce(BroadcastContext<'_>) -> R) -> R {
-        WorkerThread::with_current(|worker| {
-            let worker = worker.expect("a broadcast runs on workers");
-            let index = worker.place().expect("whoever runs this has the place of the worker that it is for");
-            f(BroadcastContext { worker, index, here: PhantomData })
-        })
+    /// For a job of a broadcast that begins on this worker, or goes on there.
+    pub(super) fn new(worker: &WorkerThread, index: usize) -> BroadcastContext<'_> {
+        BroadcastContext { worker, index, here: PhantomData }
     }
 
     /// The worker's index, from 0.
@@ -128,8 +125,14 @@ where
 {
     let isolated = is_isolated();
     let inherited = registry.inherit();
-    let run = |_migrated| {
-        BroadcastContext::with(|context| registry.run_in(&inherited, || isolate_if(isolated, || op(context))))
+    let run = |worker: &WorkerThread, _migrated| {
+        // The index is read first: to enter what was inherited may take the worker's place.
+        let (index, mut result) = (index_for_broadcast(worker), None);
+        let _region = isolated.then(|| worker.enter_region());
+        registry.run_in(&inherited, &mut || {
+            result = Some(op(BroadcastContext::new(worker, index)));
+        });
+        result.expect("it is called once")
     };
     let latch = CountLatch::new(registry.num_threads(), waiter);
     let jobs: Vec<_> =
@@ -137,7 +140,7 @@ where
     // SAFETY: we wait for all of them before we leave, so they outlive their execution; `OP` is
     // `Sync`, `R` is `Send`. The caller holds the pool, so it has not ended.
     unwind::or_abort(|| unsafe {
-        registry.inject_broadcast(jobs.iter().map(|job| job.as_job_ref()));
+        registry.inject_broadcast(&mut |worker| jobs[worker].as_job_ref());
         latch.wait(waiter, registry, WaitFor::Broadcast);
     });
     let (mut results, mut panic) = (Vec::with_capacity(jobs.len()), None);
@@ -160,14 +163,21 @@ where
 {
     // Captured once, before there are jobs.
     let shared = Arc::new((op, registry.inherit()));
-    let jobs = (0..registry.num_threads()).map(|_| {
+    let mut job = |_| {
         let shared = Arc::clone(&shared);
-        let run = move || {
-            let (op, inherited) = &*shared;
-            on_current_registry(|pool| pool.run_in(inherited, || BroadcastContext::with(op)));
-        };
-        spawned_as_is(run, registry)
-    });
+        registry.retain();
+        let job = spawned_job(move |worker| {
+            // The index is read first: to enter what was inherited may take the worker's place.
+            let ((op, inherited), index) = (&*shared, index_for_broadcast(worker));
+            worker.registry().run_in(inherited, &mut || op(BroadcastContext::new(worker, index)));
+        });
+        job.in_isolation_if(is_isolated())
+    };
     // SAFETY: new references.
-    unsafe { registry.inject_broadcast(jobs) };
+    unsafe { registry.inject_broadcast(&mut job) };
+}
+
+/// The index of a worker that begins a job of a broadcast.
+pub(super) fn index_for_broadcast(worker: &WorkerThread) -> usize {
+    worker.place().expect("what runs this has the place of the worker that it is for")
 }

@@ -1,6 +1,6 @@
 //! What code can ask about the thread that it runs on.
 
-use super::global::with_current_registry;
+use super::global::current_registry;
 use crate::Metrics;
 use crate::engine::WorkerThread;
 use std::marker::PhantomData;
@@ -43,7 +43,7 @@ impl FnContext {
 /// assert_eq!(pool.install(drowse::current_num_threads), 3);
 /// ```
 pub fn current_num_threads() -> usize {
-    with_current_registry(|registry| registry.num_threads())
+    current_registry().num_threads()
 }
 
 /// The calling worker's index in its pool, from 0; `None` on a thread that is not a worker, and at
@@ -77,14 +77,25 @@ pub fn current_thread_has_pending_tasks() -> Option<bool> {
     WorkerThread::with_current(|worker| worker.map(|worker| !worker.deque_is_empty()))
 }
 
-/// The most threads a pool can have: 32,767. Asking for more gives this many.
+/// Returns the most threads that a pool can have: 4,096. A builder that asks for more gets an
+/// error, and an environment variable that does is reported and not followed.
+///
+/// That is as many processors as the largest machines have, and an eighth of the process ids of a
+/// system that has the usual number.
 ///
 /// ```
-/// assert!(drowse::max_num_threads() >= 1024);
+/// use drowse::{ThreadPoolBuilder, max_num_threads};
+///
+/// let error = ThreadPoolBuilder::new().num_threads(max_num_threads() + 1).build().unwrap_err();
+/// assert!(error.to_string().contains(&max_num_threads().to_string()));
 /// ```
 pub fn max_num_threads() -> usize {
-    drowse_sleep::MAX_WORKERS
+    MOST_THREADS
 }
+
+/// Far fewer than the sleep protocols can count.
+const MOST_THREADS: usize = 4_096;
+const _: () = assert!(MOST_THREADS < drowse_sleep::MAX_WORKERS / 2);
 
 /// What the workers of the current pool have done so far: that of the calling worker, else the
 /// global one. See [`ThreadPool::metrics`](crate::ThreadPool::metrics).
@@ -94,5 +105,5 @@ pub fn max_num_threads() -> usize {
 /// assert_eq!(drowse::metrics().workers.len(), drowse::current_num_threads());
 /// ```
 pub fn metrics() -> Metrics {
-    with_current_registry(|registry| registry.metrics())
+    current_registry().metrics()
 }

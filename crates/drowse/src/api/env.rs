@@ -1,60 +1,173 @@
-//! What the environment says.
+//! What the environment says about pools whose builder does not.
 
+use super::setting::{Once, Setting, complain, switch, time, value_of};
 use super::{Start, Waiting, max_num_threads};
 use drowse_sleep::{SleepProtocol, Steering};
 use drowse_sync::{OnceLock, core_count, say};
 use std::env;
-use std::ffi::OsStr;
 use std::time::Duration;
 
-/// The number of threads of a pool that did not choose one.
-pub(super) fn default_num_threads() -> usize {
-    static ANSWER: OnceLock<usize> = OnceLock::new();
-    *ANSWER.get_or_init(|| {
-        read("DROWSE_NUM_THREADS", |value| threads_from(value, rayons_num_threads(), core_count))
-    })
+const NUM_THREADS: &str = "DROWSE_NUM_THREADS";
+/// Read by the model checkers' builds, in drowse-sync.
+const MUTANT: &str = "DROWSE_MUTANT";
+
+pub(super) static SLEEP: Setting<SleepProtocol> = Setting::new(
+    "DROWSE_SLEEP",
+    |value| value.parse().ok(),
+    "a sleep protocol (sleepy, counters, jec, relay; with options counters:queue, counters:more, counters:blocks, \
+     counters:queue,blocks, counters:more,blocks, jec:blitz, jec:every)",
+    "relay",
+);
+
+pub(super) static STEER: Setting<Steering> = Setting::new(
+    "DROWSE_STEER",
+    |value| switch(value).map(|on| if on { Steering::Always } else { Steering::Never }),
+    "on (always) or off (never)",
+    "steering where it helps",
+);
+
+pub(super) static GUESTS: Setting<bool> = Setting::new("DROWSE_GUESTS", switch, "on or off", "off");
+
+pub(super) static WAITING: Setting<Waiting> = Setting::new(
+    "DROWSE_WAITING",
+    |value| match value {
+        "help" => Some(Waiting::Help),
+        "isolate" => Some(Waiting::Isolate),
+        _ => None,
+    },
+    "help or isolate",
+    "help",
+);
+
+pub(super) static START: Setting<Start> = Setting::new(
+    "DROWSE_START",
+    |value| match value {
+        "eager" => Some(Start::Eager),
+        "on-demand" | "ondemand" => Some(Start::OnDemand),
+        _ => None,
+    },
+    "eager or on-demand",
+    "eager",
+);
+
+pub(super) static IDLE_TIMEOUT: Setting<Option<Duration>> = Setting::new(
+    "DROWSE_IDLE_TIMEOUT",
+    |value| time(value, Duration::from_millis(1), Duration::from_secs(10)),
+    "a time (500ms, 5s, a number of milliseconds) or off",
+    "off: threads stay",
+);
+
+/// What is done about a deadlock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OnDeadlock {
+    Nothing,
+    Report,
+    Abort,
 }
 
-/// What this variable says, by `choose`, which is given its value and may complain about it.
-pub(super) fn read<T>(name: &str, choose: impl FnOnce(Option<&str>) -> (T, Option<String>)) -> T {
-    let value = env::var_os(name);
-    let (choice, complaint) = choose(value.as_deref().map(OsStr::to_string_lossy).as_deref());
-    if let Some(complaint) = complaint {
-        say(format_args!("drowse: {complaint}"));
+pub(super) static DEADLOCK: Setting<OnDeadlock> = Setting::new(
+    "DROWSE_DEADLOCK",
+    |value| match value {
+        "report" => Some(OnDeadlock::Report),
+        "abort" => Some(OnDeadlock::Abort),
+        _ => switch(value).map(|on| if on { OnDeadlock::Report } else { OnDeadlock::Nothing }),
+    },
+    "report, abort or off",
+    "off: deadlocks are not reported",
+);
+
+pub(super) static STALL: Setting<Option<Duration>> = Setting::new(
+    "DROWSE_STALL",
+    |value| time(value, Duration::from_secs(1), Duration::from_secs(5)),
+    "a time (5s, 500ms, a number of seconds) or off",
+    "off: no watch for stalls",
+);
+
+pub(super) static LOG: Setting<bool> = Setting::new("DROWSE_LOG", switch, "on or off", "on");
+
+/// The names of all variables that there are.
+static NAMES: [&str; 11] = [
+    NUM_THREADS,
+    SLEEP.variable.name,
+    STEER.variable.name,
+    GUESTS.variable.name,
+    WAITING.variable.name,
+    DEADLOCK.variable.name,
+    STALL.variable.name,
+    START.variable.name,
+    IDLE_TIMEOUT.variable.name,
+    LOG.variable.name,
+    MUTANT,
+];
+
+/// Returns whether pools say on standard error that they start. The first time that they do, names
+/// the variables that drowse does not know.
+pub(super) fn is_logging() -> bool {
+    static UNKNOWN_ARE_NAMED: Once = Once::new();
+    let is_logging = value_of(LOG.variable.name).is_some() && LOG.get().unwrap_or(true);
+    if is_logging {
+        UNKNOWN_ARE_NAMED.call(name_unknown_variables);
     }
-    choice
+    is_logging
 }
 
-/// How many threads rayon-core would take from its own variables. `None`: it would not find any.
-fn rayons_num_threads() -> Option<usize> {
-    if !cfg!(feature = "rayon-env") {
+/// Names the variables that begin like ours and are none, each with the most similar one of ours.
+fn name_unknown_variables() {
+    for (name, value) in env::vars_os() {
+        let Some(name) = name.to_str() else { continue };
+        if let Some(nearest) = nearest_to_unknown(name) {
+            let value = value.to_string_lossy();
+            say(format_args!(
+                "drowse: {name}={value:?} is not a variable of drowse; the nearest is {nearest}"
+            ));
+        }
+    }
+}
+
+/// Returns our variable whose name is most similar to this one, if this one begins like ours and is
+/// not known: one that is a part of the other, else with the fewest letters changed. (Those for
+/// drowse's own tests and tools are left alone.)
+#[inline(never)]
+fn nearest_to_unknown(name: &str) -> Option<&'static str> {
+    let own = name.strip_prefix("DROWSE_")?;
+    let is_of_tools = own.starts_with("TEST_") || own.starts_with("LAB_");
+    if is_of_tools || NAMES.contains(&name) {
         return None;
     }
-    let number = |name| env::var(name).ok()?.parse::<usize>().ok();
-    rayons_choice(number("RAYON_NUM_THREADS"), number("RAYON_RS_NUM_CPUS"))
-        .map(|threads| threads.min(max_num_threads()))
+    let mut nearest = None;
+    for known in NAMES.iter().filter(|known| **known != MUTANT) {
+        let is_part = has_part(known, own) || has_part(name, known);
+        // A part is nearer than anything else.
+        let distance = if is_part { 0 } else { 1 << 16 } + distance(name, known);
+        if nearest.is_none_or(|(least, _)| distance < least) {
+            nearest = Some((distance, *known));
+        }
+    }
+    nearest.map(|(_, known)| known)
 }
 
-/// Zero, in the first of the two, stands for the default; the second is asked only if the first
-/// says nothing.
-fn rayons_choice(num_threads: Option<usize>, num_cpus: Option<usize>) -> Option<usize> {
-    match num_threads {
-        Some(threads) => (threads > 0).then_some(threads),
-        None => num_cpus.filter(|threads| *threads > 0),
-    }
+/// Returns whether a word has another one in it. (What std searches texts with is larger.)
+fn has_part(word: &str, part: &str) -> bool {
+    (0..word.len()).any(|at| word.as_bytes()[at..].starts_with(part.as_bytes()))
 }
 
-/// Says on standard error that a pool was started, if `DROWSE_LOG` is set.
-pub(super) fn log_start(num_threads: usize, protocol: SleepProtocol, guests: bool, waiting: Waiting) {
-    if env::var_os("DROWSE_LOG").is_some_and(|value| !value.is_empty() && value != "0") {
-        let s = if num_threads == 1 { "" } else { "s" };
-        let version = crate::VERSION;
-        let guests = if guests { ", with guests" } else { "" };
-        let waiting = if waiting == Waiting::Isolate { ", isolated" } else { "" };
-        say(format_args!(
-            "drowse {version}: a pool of {num_threads} thread{s}, sleep protocol {protocol}{guests}{waiting}"
-        ));
+/// Returns how many letters must be inserted, removed or replaced to make one word of the other.
+#[inline(never)]
+fn distance(one: &str, other: &str) -> usize {
+    let mut row = Vec::new();
+    for length in 0..=other.len() {
+        row.push(length);
     }
+    for (i, a) in one.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in other.bytes().enumerate() {
+            let replaced = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[other.len()]
 }
 
 /// The steering of a pool that did not choose one.
@@ -63,239 +176,102 @@ pub(super) fn default_steering() -> Steering {
         // A model has no processors, and pays for each step.
         return Steering::Never;
     }
-    static ANSWER: OnceLock<Steering> = OnceLock::new();
-    *ANSWER.get_or_init(|| read("DROWSE_STEER", steering_from))
+    STEER.get().unwrap_or_default()
 }
 
-/// The steering for this value of the variable, and what there is to complain about it.
-fn steering_from(value: Option<&str>) -> (Steering, Option<String>) {
-    match value.map(str::trim) {
-        None | Some("") => (Steering::Auto, None),
-        Some("0") => (Steering::Never, None),
-        Some("1") => (Steering::Always, None),
-        Some(unknown) => {
-            let complaint = format!(
-                "DROWSE_STEER={unknown:?} is neither 0 (never) nor 1 (always); steering where it helps"
-            );
-            (Steering::Auto, Some(complaint))
-        }
+/// The number of threads of a pool that did not choose one.
+pub(super) fn default_num_threads() -> usize {
+    static ANSWER: OnceLock<usize> = OnceLock::new();
+    *ANSWER.get_or_init(|| {
+        let chosen = value_of(NUM_THREADS).and_then(|value| match value.trim().parse() {
+            // Zero means: as many as there are cores.
+            Ok(0) => Some(core_count()),
+            Ok(threads) if threads <= max_num_threads() => Some(threads),
+            _ => {
+                complain_of_threads(NUM_THREADS, &value, rayons_num_threads().unwrap_or_else(core_count));
+                None
+            }
+        });
+        chosen.or_else(rayons_num_threads).unwrap_or_else(core_count)
+    })
+}
+
+fn complain_of_threads(name: &str, value: &str, using: usize) {
+    complain(name, value, &format_args!("a number of threads up to {}", max_num_threads()), &using);
+}
+
+/// Returns how many threads rayon-core would take from its own variables. `None`: as many as there
+/// are cores.
+fn rayons_num_threads() -> Option<usize> {
+    if !cfg!(feature = "rayon-env") {
+        return None;
     }
-}
-
-/// Whether a pool lets guests in that did not choose.
-pub(super) fn default_guests() -> bool {
-    static ANSWER: OnceLock<bool> = OnceLock::new();
-    *ANSWER.get_or_init(|| read("DROWSE_GUESTS", guests_from))
-}
-
-/// Whether to let guests in, for this value of the variable, and what there is to complain about
-/// it.
-fn guests_from(value: Option<&str>) -> (bool, Option<String>) {
-    match value.map(str::trim) {
-        None | Some("" | "0") => (false, None),
-        Some("1") => (true, None),
-        Some(unknown) => {
-            let complaint =
-                format!("DROWSE_GUESTS={unknown:?} is neither 0 (no guests) nor 1 (guests); no guests");
-            (false, Some(complaint))
-        }
+    let number = |name| Some((name, env::var(name).ok()?.parse::<usize>().ok()?));
+    let (name, threads) = rayons_choice(number("RAYON_NUM_THREADS"), number("RAYON_RS_NUM_CPUS"))?;
+    if threads <= max_num_threads() {
+        return Some(threads);
     }
+    complain_of_threads(name, &threads.to_string(), core_count());
+    None
 }
 
-/// What workers run while they wait, in a pool that did not choose.
-pub(super) fn default_waiting() -> Waiting {
-    static ANSWER: OnceLock<Waiting> = OnceLock::new();
-    *ANSWER.get_or_init(|| read("DROWSE_WAITING", waiting_from))
-}
-
-/// What they run for this value of the variable, and what there is to complain about it.
-fn waiting_from(value: Option<&str>) -> (Waiting, Option<String>) {
-    match value.map(|value| value.trim().to_ascii_lowercase()).as_deref() {
-        None | Some("" | "help") => (Waiting::Help, None),
-        Some("isolate") => (Waiting::Isolate, None),
-        Some(unknown) => {
-            let complaint = format!("DROWSE_WAITING={unknown:?} is neither help nor isolate; workers help");
-            (Waiting::Help, Some(complaint))
-        }
-    }
-}
-
-/// When the threads of a pool start that did not say.
-pub(super) fn default_start() -> Start {
-    static ANSWER: OnceLock<Start> = OnceLock::new();
-    *ANSWER.get_or_init(|| read("DROWSE_START", start_from))
-}
-
-/// When to start threads, for this value of the variable, and what there is to complain about it.
-fn start_from(value: Option<&str>) -> (Start, Option<String>) {
-    let Some(value) = value.filter(is_set) else { return (Start::Eager, None) };
-    match &*value.trim().to_ascii_lowercase() {
-        "eager" => (Start::Eager, None),
-        "ondemand" => (Start::OnDemand, None),
-        _ => {
-            let complaint = format!("DROWSE_START={value:?} is neither eager nor ondemand; eager");
-            (Start::Eager, Some(complaint))
-        }
-    }
-}
-
-/// After how long a thread leaves that has nothing to do, of a pool that did not say.
-pub(super) fn default_idle_timeout() -> Option<Duration> {
-    static ANSWER: OnceLock<Option<Duration>> = OnceLock::new();
-    *ANSWER.get_or_init(|| read("DROWSE_IDLE_TIMEOUT", idle_timeout_from))
-}
-
-/// The time for this value of the variable, and what there is to complain about it.
-fn idle_timeout_from(value: Option<&str>) -> (Option<Duration>, Option<String>) {
-    let Some(value) = value.filter(is_set) else { return (None, None) };
-    match value.trim().parse() {
-        Ok(milliseconds) => (Some(Duration::from_millis(milliseconds)), None),
-        Err(_) => {
-            let complaint =
-                format!("DROWSE_IDLE_TIMEOUT={value:?} is no number of milliseconds; threads stay");
-            (None, Some(complaint))
-        }
-    }
-}
-
-/// The sleep protocol of a pool that did not choose one.
-pub(super) fn default_sleep_protocol() -> SleepProtocol {
-    static ANSWER: OnceLock<SleepProtocol> = OnceLock::new();
-    *ANSWER.get_or_init(|| read("DROWSE_SLEEP", protocol_from))
-}
-
-/// The protocol for this value of the variable, and what there is to complain about it.
-fn protocol_from(value: Option<&str>) -> (SleepProtocol, Option<String>) {
-    let default = SleepProtocol::default();
-    let Some(value) = value.filter(is_set) else { return (default, None) };
-    // Names are in lower case. If that fails, the value is parsed as it is, so that the complaint
-    // quotes the user.
-    match value.to_ascii_lowercase().parse().or_else(|_| value.parse()) {
-        Ok(protocol) => (protocol, None),
-        Err(unknown) => (default, Some(format!("DROWSE_SLEEP: {unknown}; using {default}"))),
-    }
-}
-
-/// An empty variable counts as not set: scripts and container files clear variables that way.
-fn is_set(value: &&str) -> bool {
-    !value.trim().is_empty()
-}
-
-/// The number of threads for this value of the variable, and what there is to complain about it.
-///
-/// `rayons` is what rayon's own variables say, `cores` what the process may run at once, asked only
-/// if it matters.
-fn threads_from(
-    value: Option<&str>,
-    rayons: Option<usize>,
-    cores: impl Fn() -> usize,
-) -> (usize, Option<String>) {
-    let fallback = || rayons.unwrap_or_else(&cores);
-    let Some(value) = value.filter(is_set) else { return (fallback(), None) };
-    match value.trim().parse::<usize>() {
-        // Zero means: as many as there are cores.
-        Ok(0) => (cores(), None),
-        Ok(threads) if threads <= max_num_threads() => (threads, None),
-        _ => {
-            let fallback = fallback();
-            let complaint = format!(
-                "DROWSE_NUM_THREADS={:?} is not a number of threads up to {}; using {fallback}, {}",
-                value,
-                max_num_threads(),
-                if rayons.is_some() {
-                    "as rayon's variable says"
-                } else {
-                    "what the process may run at once"
-                }
-            );
-            (fallback, Some(complaint))
-        }
-    }
+/// Zero, in the first of the two, stands for the default; the second is asked only if the first
+/// says nothing.
+fn rayons_choice<N>(num_threads: Option<(N, usize)>, num_cpus: Option<(N, usize)>) -> Option<(N, usize)> {
+    num_threads.or(num_cpus).filter(|(_, threads)| *threads > 0)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Waiting, protocol_from, rayons_choice, steering_from, threads_from, waiting_from};
-    use drowse_sleep::{SleepProtocol, Steering};
-
-    #[test]
-    fn steers_never_always_or_as_it_sees_fit() {
-        assert_eq!(steering_from(None), (Steering::Auto, None));
-        assert_eq!(steering_from(Some("")), (Steering::Auto, None));
-        assert_eq!(steering_from(Some(" 0 ")), (Steering::Never, None));
-        assert_eq!(steering_from(Some("1")), (Steering::Always, None));
-        let (steering, complaint) = steering_from(Some("left"));
-        assert_eq!(steering, Steering::Auto);
-        assert!(complaint.unwrap().contains("DROWSE_STEER=\"left\""));
-    }
-
-    #[test]
-    fn workers_that_wait_help_or_are_isolated() {
-        assert_eq!(waiting_from(None), (Waiting::Help, None));
-        assert_eq!(waiting_from(Some(" help ")), (Waiting::Help, None));
-        assert_eq!(waiting_from(Some("Isolate")), (Waiting::Isolate, None));
-        let (waiting, complaint) = waiting_from(Some("alone"));
-        assert_eq!(waiting, Waiting::Help);
-        assert!(complaint.unwrap().contains("DROWSE_WAITING=\"alone\""));
-    }
+    use super::*;
 
     #[test]
     fn rayons_variables_mean_what_they_mean_to_rayon() {
-        assert_eq!(rayons_choice(Some(7), Some(3)), Some(7));
-        assert_eq!(rayons_choice(Some(0), Some(3)), None, "zero asks for the default");
-        assert_eq!(rayons_choice(None, Some(3)), Some(3));
-        assert_eq!(rayons_choice(None, Some(0)), None);
-        assert_eq!(rayons_choice(None, None), None);
+        let choice = |one: Option<usize>, other: Option<usize>| {
+            rayons_choice(one.map(|n| (1, n)), other.map(|n| (2, n)))
+        };
+        assert_eq!(choice(Some(7), Some(3)), Some((1, 7)));
+        assert_eq!(choice(Some(0), Some(3)), None, "zero asks for the default");
+        assert_eq!(choice(None, Some(3)), Some((2, 3)));
+        assert_eq!(choice(None, Some(0)), None);
+        assert_eq!(choice(None, None), None);
     }
 
     #[test]
-    fn takes_a_protocol_by_name() {
-        assert_eq!(protocol_from(None), (SleepProtocol::default(), None));
-        assert_eq!(protocol_from(Some(" sleepy ")), (SleepProtocol::Sleepy, None));
-        assert_eq!(protocol_from(Some("counters")), (SleepProtocol::Counters(Default::default()), None));
-        assert_eq!(protocol_from(Some("JEC")), (SleepProtocol::Jec, None));
-        assert_eq!(protocol_from(Some("Sleepy")), (SleepProtocol::Sleepy, None));
-    }
-
-    #[test]
-    fn an_empty_variable_counts_as_not_set() {
-        for empty in ["", " "] {
-            assert_eq!(protocol_from(Some(empty)), (SleepProtocol::default(), None));
-            assert_eq!(threads_from(Some(empty), None, || 4), (4, None));
-            assert_eq!(threads_from(Some(empty), Some(3), || 4), (3, None));
+    fn a_protocol_has_a_name_and_perhaps_options() {
+        for protocol in SleepProtocol::VARIANTS {
+            assert_eq!((SLEEP.parse)(protocol.name()), Some(protocol));
+            assert!(SLEEP.variable.values.contains(protocol.name()), "{protocol}");
         }
+        assert!(["snooze", "jec-", "0"].iter().all(|bad| (SLEEP.parse)(bad).is_none()));
+        assert_eq!(SLEEP.variable.otherwise, SleepProtocol::default().name());
     }
 
     #[test]
-    fn complains_about_a_protocol_that_is_none_and_lists_them() {
-        for bad in ["Snooze", "jec-", "0"] {
-            let (protocol, complaint) = protocol_from(Some(bad));
-            assert_eq!(protocol, SleepProtocol::default());
-            let complaint = complaint.expect(bad);
-            assert!(
-                complaint.contains(&format!("DROWSE_SLEEP: {bad:?}"))
-                    && complaint.contains("sleepy, counters, jec"),
-                "{complaint}"
-            );
+    fn the_table_has_all_names() {
+        let rows = include_str!("../environment.md").lines().filter_map(|row| row.split('`').nth(1));
+        let mut listed: Vec<_> = rows.filter(|name| name.starts_with("DROWSE_")).collect();
+        let mut known = NAMES.to_vec();
+        listed.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(known, listed);
+    }
+
+    #[test]
+    fn a_name_that_is_not_known_is_like_one_that_is() {
+        for (own, nearest) in [
+            ("NUMTHREADS", NUM_THREADS),
+            ("THREADS", NUM_THREADS),
+            ("GUEST", GUESTS.variable.name),
+            ("IDLE", IDLE_TIMEOUT.variable.name),
+            ("STALLS", STALL.variable.name),
+            ("STEERING", STEER.variable.name),
+        ] {
+            assert_eq!(nearest_to_unknown(&format!("DROWSE_{own}")), Some(nearest), "{own}");
         }
-    }
-
-    #[test]
-    fn takes_a_number_zero_or_nothing() {
-        assert_eq!(threads_from(Some("7"), Some(3), || 4), (7, None));
-        assert_eq!(threads_from(Some(" 7 "), None, || 4), (7, None));
-        assert_eq!(threads_from(Some("0"), Some(3), || 4), (4, None));
-        assert_eq!(threads_from(None, None, || 4), (4, None));
-        assert_eq!(threads_from(None, Some(3), || 4), (3, None));
-    }
-
-    #[test]
-    fn complains_about_anything_else_and_says_what_it_uses() {
-        for bad in ["many", "-1", "3.5", "100000", "99999999999999999999999"] {
-            let (threads, complaint) = threads_from(Some(bad), None, || 4);
-            assert_eq!(threads, 4);
-            let complaint = complaint.expect(bad);
-            assert!(complaint.contains("DROWSE_NUM_THREADS") && complaint.contains("using 4"), "{complaint}");
+        let tools = ["TEST_X", "LAB_X"].map(|own| format!("DROWSE_{own}"));
+        for known in NAMES.into_iter().chain(tools.iter().map(String::as_str)).chain(["PATH"]) {
+            assert_eq!(nearest_to_unknown(known), None, "{known}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What can go wrong when a pool is built.
 
+use super::max_num_threads;
 use std::error::Error;
 use std::fmt;
 use std::io;
@@ -25,6 +26,14 @@ pub(super) enum BuildErrorKind {
     CurrentThreadInHandler,
     TraceInUse,
     CannotStartLater,
+    /// More than a pool can have.
+    TooManyThreads {
+        wanted: usize,
+    },
+    /// The system takes no such name for a thread.
+    NulInName {
+        name: String,
+    },
     /// Threads could not be started: this many of those that were wanted could.
     Io {
         error: io::Error,
@@ -65,6 +74,13 @@ impl fmt::Display for ThreadPoolBuildError {
             BuildErrorKind::CannotStartLater => {
                 "a spawn handler starts all threads when the pool is built, so they cannot come and go: neither \
                  Start::OnDemand nor idle_timeout goes with spawn_handler or build_scoped"
+            }
+            BuildErrorKind::TooManyThreads { wanted } => {
+                let most = max_num_threads();
+                return write!(f, "a pool of {wanted} threads was asked for, and the most is {most}");
+            }
+            BuildErrorKind::NulInName { name } => {
+                return write!(f, "a thread cannot have the name {name:?}: there is a NUL in it");
             }
             BuildErrorKind::Io { error, started, wanted } => {
                 return write!(

@@ -1,6 +1,6 @@
 //! Futures that run on a pool.
 
-use super::global::with_current_registry;
+use super::global::current_registry;
 use super::home::{Order, spawn_task};
 use super::{Task, ThreadPool};
 use crate::engine::Registry;
@@ -43,7 +43,7 @@ pub fn spawn_future<F>(future: F) -> Task<F::Output>
 where
     F: Future<Output: Send> + Send + 'static,
 {
-    with_current_registry(|registry| spawn_future_in(future, registry))
+    spawn_future_in(future, &current_registry())
 }
 
 impl ThreadPool {

@@ -4,8 +4,11 @@ use super::ThreadPoolBuilder;
 use super::error::{BuildErrorKind, ThreadPoolBuildError};
 use super::shutdown::wait_for_end;
 use crate::engine::{Registry, WorkerThread};
-use drowse_sync::{Arc, Mutex, MutexGuard, PerProcess, Replaceable, say};
+use crate::job::{Call, call_once};
+use drowse_sync::{Arc, InUse, Mutex, MutexGuard, PerProcess, Replaceable, say};
 use std::cell::Cell;
+use std::ops::Deref;
+use std::ptr::NonNull;
 use std::thread;
 use std::time::Duration;
 
@@ -28,29 +31,76 @@ drowse_sync::thread_local! {
     static BUILDING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `op` on a worker: here if this thread is one, else in the global pool. The flag tells
-/// whether it moved to another thread.
-#[inline]
+/// Runs `op` on a worker: here if this thread is one, else in the global pool.
 pub(super) fn in_worker<OP, R>(op: OP) -> R
 where
-    OP: FnOnce(&WorkerThread, bool) -> R + Send,
+    OP: FnOnce(&WorkerThread) -> R + Send,
     R: Send,
 {
-    WorkerThread::with_current(|worker| match worker {
-        Some(worker) => op(worker, false),
-        None => with_global_registry(|global| global.in_worker(op)),
-    })
+    call_once(op, |call| enter(call.function(), call))
 }
 
-/// Calls `f` with the pool that this thread works for, else with the global one.
-pub(super) fn with_current_registry<R>(f: impl FnOnce(&Arc<Registry>) -> R) -> R {
+/// Runs `call` on a worker: here if this thread is one, else in the global pool. `site` stands for
+/// the place in the program that it comes from.
+pub(super) fn enter(site: usize, mut call: Call<'_>) {
     WorkerThread::with_current(|worker| match worker {
-        Some(worker) => f(worker.registry()),
-        None => with_global_registry(f),
-    })
+        Some(worker) => call.run(worker, false),
+        None => global_registry().enter(site, call),
+    });
 }
 
-/// Calls `f` with the global pool; starts it if it does not run yet.
+/// The pool that a thread works for, or the global one, which does not end while this is there.
+pub(super) enum Current {
+    /// That of the worker that the thread is, in the middle of the code that has asked for it.
+    Own(NonNull<Arc<Registry>>),
+    Global {
+        global: InUse<'static, Global>,
+        _using: Using,
+    },
+    /// There is no global pool.
+    Substitute {
+        own: Arc<Registry>,
+        _using: Using,
+    },
+}
+
+impl Deref for Current {
+    type Target = Arc<Registry>;
+
+    #[inline]
+    fn deref(&self) -> &Arc<Registry> {
+        match self {
+            // SAFETY: this stays in the frame that has called `current_registry`, on a thread that
+            // is this worker until that frame returns: see `WorkerThread::with_current`.
+            Self::Own(registry) => unsafe { registry.as_ref() },
+            _ => self.of_thread_outside(),
+        }
+    }
+}
+
+impl Current {
+    #[cold]
+    #[inline(never)]
+    fn of_thread_outside(&self) -> &Arc<Registry> {
+        match self {
+            Self::Global { global, .. } => global.as_ref().expect("there was one"),
+            Self::Substitute { own, .. } => own,
+            Self::Own(_) => unreachable!("it is not the global one"),
+        }
+    }
+}
+
+/// The pool that this thread works for, else the global one.
+#[inline]
+pub(super) fn current_registry() -> Current {
+    let own = |worker: &WorkerThread| NonNull::from(worker.registry());
+    match WorkerThread::with_current(|worker| worker.map(own)) {
+        Some(registry) => Current::Own(registry),
+        None => global_registry(),
+    }
+}
+
+/// The global pool; starts it if it does not run yet.
 ///
 /// If the system lets us start no threads, there is no global pool: each thread that asks for it
 /// becomes the only worker of a pool of its own, and runs its work itself.
@@ -59,22 +109,24 @@ pub(super) fn with_current_registry<R>(f: impl FnOnce(&Arc<Registry>) -> R) -> R
 ///
 /// If this thread is building it.
 #[cold]
-fn with_global_registry<R>(f: impl FnOnce(&Arc<Registry>) -> R) -> R {
-    let _using = Using::begin();
+#[inline(never)]
+fn global_registry() -> Current {
+    let using = Using::begin();
     loop {
-        // In use until we are done with it: until then it does not end.
-        if let Some(global) = global().get() {
-            return match &*global {
-                Some(global) => f(global),
-                None => f(&own_registry()),
-            };
-        }
-        start_global_registry();
+        // In use until the caller is done with it: until then it does not end.
+        let Some(global) = global().get() else {
+            start_global_registry();
+            continue;
+        };
+        return match *global {
+            Some(_) => Current::Global { global, _using: using },
+            None => Current::Substitute { own: own_registry(), _using: using },
+        };
     }
 }
 
 /// This thread uses the global pool while it lives.
-struct Using;
+pub(super) struct Using;
 
 impl Using {
     fn begin() -> Self {
@@ -119,8 +171,8 @@ fn put_in_place(started: Global) {
 ///
 /// # Panics
 ///
-/// In a job of the global pool, and inside of an [`in_place_scope`](crate::in_place_scope) of it:
-/// it would wait for itself.
+/// On a thread of the global pool: in a job, a handler, or the drop of a thread-local. And inside
+/// of an [`in_place_scope`](crate::in_place_scope) of it. It would wait for itself.
 ///
 /// # Example
 ///
@@ -133,6 +185,9 @@ fn put_in_place(started: Global) {
 pub fn shutdown_global() {
     /// Whoever comes second waits for the same end.
     static ONE_AT_A_TIME: PerProcess<Mutex<()>> = PerProcess::new();
+    /// The pool whose end a thread waits for, with the lock above.
+    static ENDING: PerProcess<Mutex<Global>> = PerProcess::new();
+    let ending = ENDING.get(|| Mutex::new(None));
     assert!(
         USING.with(Cell::get) == 0,
         "the global thread pool is shut down inside of a scope of its own, which would wait for itself"
@@ -140,7 +195,13 @@ pub fn shutdown_global() {
     if let Some(Some(global)) = global().get().as_deref() {
         global.assert_may_end();
     }
+    // Its threads may come here when it is global no more. It was put there before that.
+    let ends_already = ending.lock().clone();
+    ends_already.into_iter().for_each(|global| global.assert_may_end());
     let _alone = ONE_AT_A_TIME.get(|| Mutex::new(())).lock();
+    // Only we take it away, so it is this one that we take below.
+    let Some(current) = global().get().as_deref().cloned() else { return };
+    *ending.lock() = current;
     let pause = || {
         #[allow(
             clippy::disallowed_methods,
@@ -154,6 +215,8 @@ pub fn shutdown_global() {
         let ended = wait_for_end(&registry, None);
         debug_assert!(ended.is_ok(), "there was no limit");
     }
+    let ended = ending.lock().take();
+    drop(ended); // With the lock free: this may drop the user's handlers.
 }
 
 /// Makes the calling thread, which is not a worker, the only worker of a pool, for the rest of its

@@ -1,6 +1,7 @@
 //! Closures that run later, and for which somebody may wait.
 
-use super::global::with_current_registry;
+use super::block_on::note_awaited;
+use super::global::current_registry;
 use super::home::{Order, spawn_task};
 use super::{JoinError, ThreadPool};
 use crate::engine::{Point, Registry, WaitFor, WorkerThread};
@@ -41,7 +42,7 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    with_current_registry(|registry| spawn_handle_in(func, registry, Order::NewestFirst))
+    spawn_handle_in(func, &current_registry(), Order::NewestFirst)
 }
 
 /// Like [`spawn_handle`], but jobs that one worker spawns this way, or by
@@ -66,7 +67,7 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    with_current_registry(|registry| spawn_handle_in(func, registry, Order::OldestFirst))
+    spawn_handle_in(func, &current_registry(), Order::OldestFirst)
 }
 
 impl ThreadPool {
@@ -159,7 +160,8 @@ impl<T> JoinHandle<T> {
     /// ```
     #[track_caller]
     pub fn join(mut self) -> Result<T, JoinError> {
-        if !self.is_finished() {
+        // (A worker of that pool can run it, also in a forked child.)
+        if !self.is_finished() && self.registry.with_worker(|worker| worker.is_none()) {
             self.registry.assert_here();
         }
         WorkerThread::with_current(|worker| {
@@ -256,9 +258,11 @@ impl<T> Future for JoinHandle<T> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T, JoinError>> {
         if !self.task.is_done() && self.task.is_awaited_by_task(context.waker()) {
-            WorkerThread::with_current(|worker| {
-                let here = worker.and_then(|worker| Some((worker, self.spawned_by(worker)?)));
-                here.into_iter().for_each(|(worker, spawned)| worker.awaits(spawned));
+            WorkerThread::with_current(|worker| match worker {
+                Some(worker) => {
+                    self.spawned_by(worker).into_iter().for_each(|spawned| worker.awaits(spawned))
+                }
+                None => note_awaited(&self.registry),
             });
             return Poll::Pending;
         }

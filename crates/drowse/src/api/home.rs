@@ -1,10 +1,9 @@
 //! Tasks that are at home in a pool.
 
 use super::JoinHandle;
-use crate::engine::{Inherited, Origins, Point, Registry, WorkerThread, is_isolated, isolate_if};
-use crate::job::JobRef;
+use crate::engine::{Inherited, Origins, Point, Registry, WorkerThread, is_isolated};
+use crate::job::{Execute, JobRef};
 use crate::task::{self, Body, Home};
-use crate::unwind;
 use drowse_sync::Arc;
 use drowse_sync::atomic::{AtomicUsize, Ordering};
 
@@ -24,7 +23,7 @@ struct PoolHome {
 
 /// The worker of this pool that calls this, and how far it has got.
 pub(super) fn whereabouts(registry: &Registry) -> Option<(usize, Point)> {
-    registry.with_worker(|worker| worker.map(|worker| (worker.index(), worker.point())))
+    registry.with_worker(|worker| worker.map(WorkerThread::whereabouts))
 }
 
 /// Runs a body in a pool.
@@ -34,24 +33,42 @@ where
 {
     // First of all: this may panic.
     let inherited = registry.inherit();
-    let spawned_at = whereabouts(registry);
-    registry.retain();
-    let isolated = is_isolated();
-    let here = || registry.with_worker(|worker| worker.map(WorkerThread::sends));
-    let way_back = WayBack::new(isolated, if isolated { here() } else { None });
+    let (spawned_at, way_back) = prepare_task(registry);
     let home = PoolHome { registry: Arc::clone(registry), inherited, way_back };
     // SAFETY: the body borrows nothing; it and its result are `Send`.
     let (handle, job) = unsafe { task::new(body, home) };
-    registry.with_worker(|worker| match worker {
-        // SAFETY: a new reference.
-        Some(worker) if order == Order::OldestFirst => unsafe { worker.push_fifo(job) },
-        // SAFETY: the same.
-        _ => unsafe { registry.inject_or_push(job) },
-    });
+    // SAFETY: a new reference.
+    unsafe {
+        match order {
+            Order::OldestFirst => registry.inject_or_push_fifo(job),
+            Order::NewestFirst => registry.inject_or_push(job),
+        }
+    }
     JoinHandle::new(handle, Arc::clone(registry), spawned_at)
 }
 
+/// Takes one more reason for the pool to live on. Returns the worker of the pool that spawns the
+/// task, with its point, and the way back of the task when it is woken.
+fn prepare_task(registry: &Registry) -> (Option<(usize, Point)>, WayBack) {
+    registry.with_worker(|worker| match worker {
+        Some(worker) => {
+            let spawned_at = worker.whereabouts();
+            worker.take_reason();
+            let isolated = worker.is_isolated();
+            (Some(spawned_at), WayBack::new(isolated, isolated.then(|| worker.sends())))
+        }
+        None => {
+            registry.retain();
+            (None, WayBack::new(is_isolated(), None))
+        }
+    })
+}
+
 impl Home for PoolHome {
+    type Worker = WorkerThread;
+
+    const EXECUTE: Execute = task::execute::<Self>;
+
     unsafe fn offer(this: *const Self, job: JobRef, again: bool) {
         // SAFETY: the caller's promise, until the job is in a queue.
         unsafe { WayBack::offer(&raw const (*this).way_back, &raw const (*this).registry, job, again) };
@@ -61,19 +78,18 @@ impl Home for PoolHome {
         false
     }
 
-    fn run<R>(&self, step: impl FnOnce() -> R) -> R {
-        let step = || self.registry.run_in(&self.inherited, step);
-        WorkerThread::with_current(|worker| {
-            let worker = worker.expect("jobs are run by workers");
-            worker.begin_other_job();
-            self.way_back.is_polled_by(worker);
-            worker.awaited_since(|| isolate_if(self.way_back.isolated, step)).0
-        })
+    fn run(&self, worker: &WorkerThread, step: &mut dyn FnMut()) {
+        worker.begin_other_job();
+        self.way_back.is_polled_by(worker);
+        worker.awaited_since(|| {
+            let _region = self.way_back.isolated.then(|| worker.enter_region());
+            self.registry.run_in(&self.inherited, step);
+        });
     }
 
-    fn ended(self) {
+    fn ended(self, worker: &WorkerThread) {
         if !self.gone().is_left_behind() {
-            give_up_reason();
+            worker.put_reason();
         }
     }
 
@@ -88,22 +104,18 @@ impl Home for PoolHome {
         }
     }
 
-    fn met() {
-        give_up_reason();
+    /// The reference was the pool's reason to live.
+    fn met(worker: &WorkerThread) {
+        worker.put_reason();
     }
 }
 
 impl PoolHome {
     /// What was inherited goes with the body, also if there is still a handle.
     fn gone(self) -> Arc<Registry> {
-        unwind::drop_quietly(self.inherited);
+        drop(self.inherited);
         self.registry
     }
-}
-
-/// A reference has left the queue that was the pool's reason to live.
-pub(super) fn give_up_reason() {
-    WorkerThread::with_current(|worker| worker.expect("jobs are run by workers").put_reason());
 }
 
 /// Where a task goes that was woken.
@@ -143,7 +155,7 @@ impl WayBack {
         // reference to it an argument of what puts it there, which must be there until the call
         // returns: hence pointers.
         let (way, id) = unsafe { (&*this, (*registry).id()) };
-        // SAFETY: the same.
+        // SAFETY: the reference is in no queue yet, so it keeps the registry.
         if unsafe { (*registry).is_left_behind() } {
             return; // There is nobody here to run it.
         }

@@ -20,6 +20,7 @@ mod join;
 mod join_error;
 mod pool;
 mod scope;
+mod setting;
 mod shutdown;
 mod spawn;
 mod spawner;

@@ -69,7 +69,7 @@ impl ThreadPool {
         OP: FnOnce() -> R + Send,
         R: Send,
     {
-        self.registry.in_worker(|_, _| op())
+        self.registry.in_worker(|_| op())
     }
 
     /// As [`install`](Self::install), but a worker of another pool that calls this runs nothing
@@ -108,7 +108,7 @@ impl ThreadPool {
         OP: FnOnce() -> R + Send,
         R: Send,
     {
-        self.registry.in_worker_blocking(|_, _| op())
+        self.registry.in_worker_blocking(|_| op())
     }
 
     /// Runs a closure once on each worker of this pool. See [`broadcast`](crate::broadcast()).

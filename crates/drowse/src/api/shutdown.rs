@@ -1,7 +1,7 @@
 //! The end of a pool, with somebody who waits for it.
 
 use super::ThreadPool;
-use crate::engine::{Registry, Since, WaitFor, WorkerThread};
+use crate::engine::{Registry, Since, Unfinished, WaitFor, WorkerThread};
 use drowse_sync::{Arc, Stopwatch};
 use std::error::Error;
 use std::fmt;
@@ -16,7 +16,9 @@ impl ThreadPool {
     /// Ends the pool, and waits until all of its threads are gone.
     ///
     /// What was spawned is run before, as when the pool is dropped. When this returns, the system
-    /// does not count the threads any more, and their thread-locals were dropped.
+    /// does not count the threads any more, and their thread-locals were dropped. The threads that
+    /// call the [deadlock handler](crate::ThreadPoolBuilder::deadlock_handler) and the [stall
+    /// handler](crate::ThreadPoolBuilder::stall_handler) have ended, too.
     ///
     /// Threads that were started by a [spawn handler](crate::ThreadPoolBuilder::spawn_handler) are
     /// the user's: for those this waits until [`ThreadBuilder::run`](crate::ThreadBuilder::run) has
@@ -27,7 +29,9 @@ impl ThreadPool {
     ///
     /// # Panics
     ///
-    /// In a job of this pool: it would wait for itself. The pool ends then as if it was dropped.
+    /// On a thread of this pool, which would wait for itself: in a job, in a handler, and where the
+    /// thread drops its thread-locals, also after it has
+    /// [left](crate::ThreadPoolBuilder::idle_timeout). The pool ends then as if it was dropped.
     ///
     /// # Example
     ///
@@ -53,7 +57,8 @@ impl ThreadPool {
     /// # Errors
     ///
     /// If some threads are still busy by then: which. They go on, and end when they are done, as if
-    /// the pool was dropped.
+    /// the pool was dropped. A thread that drops its thread-locals is busy, too; where the system
+    /// does not tell which threads are left (it does on Linux), all are named that may be.
     ///
     /// # Panics
     ///
@@ -99,9 +104,10 @@ impl Registry {
         self.with_worker(|worker| {
             let in_a_job = worker.is_some_and(|worker| !worker.is_adopted() || worker.is_helping());
             assert!(
-                !in_a_job,
-                "a thread pool is shut down by one of its own jobs, which would wait for itself: let another thread do \
-                 it, or drop the pool, which does not wait"
+                !in_a_job && !self.recruiter.owns_current_thread(),
+                "a thread pool is shut down by one of its own threads (in a job, a handler, or the drop of a \
+                 thread-local), which would wait for itself: let another thread do it, or drop the pool, which does not \
+                 wait"
             );
         });
     }
@@ -111,12 +117,24 @@ impl Registry {
 pub(super) fn wait_for_end(registry: &Arc<Registry>, time: Option<Duration>) -> Result<(), StillBusy> {
     let clock = Stopwatch::start();
     let left = || time.map(|time| time.saturating_sub(clock.elapsed()));
+    let _waits = registry.note_waiter(WaitFor::Shutdown);
     registry.with_worker(|worker| worker.into_iter().for_each(|worker| help(worker, left)));
-    registry.recruiter.wait_for_all(left()).map_err(|mut threads| {
-        // Who sleeps is not busy, but waits for those who are.
-        threads.retain(|thread| !thread.index.is_some_and(|index| registry.sleep.is_asleep(index)));
-        StillBusy { threads }
-    })
+    let threads = match registry.recruiter.wait_for_all(left()) {
+        Ok(()) => return Ok(()),
+        Err(Unfinished::Busy(mut threads)) => {
+            // A worker that sleeps waits for those that are busy.
+            threads.retain(|thread| !thread.index.is_some_and(|index| registry.sleep.is_asleep(index)));
+            threads
+        }
+        Err(Unfinished::Ending(mut threads)) => {
+            threads.retain(|thread| !thread.index.is_some_and(|index| registry.thread_is_gone(index)));
+            if threads.is_empty() {
+                return Ok(());
+            }
+            threads
+        }
+    };
+    Err(StillBusy { threads })
 }
 
 /// A thread that was taken over may be the only one that can run some jobs.
@@ -126,8 +144,9 @@ fn help(worker: &WorkerThread, left: impl Fn() -> Option<Duration>) {
         return worker.wait_until(end, WaitFor::Home, Since::Now);
     }
     while !end.probe() && left() != Some(Duration::ZERO) {
+        worker.lend_wanted_place(end);
         if !worker.run_one() {
-            worker.registry().recruiter.wait_for_somebody(PAUSE);
+            worker.registry().recruiter.wait_for_one(PAUSE);
         }
     }
 }

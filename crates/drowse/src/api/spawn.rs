@@ -1,8 +1,9 @@
-//! Closures that run later, and for which nobody waits.
+//! Closures that run later, and that no caller waits for.
 
-use super::global::with_current_registry;
-use crate::engine::{Registry, WorkerThread, is_isolated, isolate};
+use super::global::current_registry;
+use crate::engine::{Inherited, PanicGoes, Registry, WorkerThread, is_isolated};
 use crate::job::{HeapJob, JobRef};
+use crate::unwind;
 
 /// Runs a closure later, in the current pool: that of the calling worker, else the global one.
 ///
@@ -28,7 +29,7 @@ pub fn spawn<F>(func: F)
 where
     F: FnOnce() + Send + 'static,
 {
-    with_current_registry(|registry| spawn_in(func, registry));
+    spawn_in(func, &current_registry());
 }
 
 /// Runs closures later: each as if by [`spawn`], but they are made known to the pool together.
@@ -65,7 +66,7 @@ where
     let mut jobs = jobs.into_iter().peekable();
     // No jobs, no pool.
     if jobs.peek().is_some() {
-        with_current_registry(|registry| spawn_all_in(jobs, registry));
+        spawn_all_in(jobs, &current_registry());
     }
 }
 
@@ -96,64 +97,74 @@ pub fn spawn_fifo<F>(func: F)
 where
     F: FnOnce() + Send + 'static,
 {
-    with_current_registry(|registry| spawn_fifo_in(func, registry));
+    spawn_fifo_in(func, &current_registry());
 }
 
 pub(super) fn spawn_in(func: impl FnOnce() + Send + 'static, registry: &Registry) {
-    let job = spawned_job(func, registry);
+    let inherited = prepare_spawn(registry);
+    let job = spawned_job(|_| func());
     // SAFETY: a new reference.
-    unsafe { registry.inject_or_push(job) };
+    unsafe { registry.offer_spawned(with_inherited(registry, inherited, job), false) };
 }
 
 pub(super) fn spawn_all_in<I>(jobs: I, registry: &Registry)
 where
     I: IntoIterator<Item: FnOnce() + Send + 'static>,
 {
-    let jobs = jobs.into_iter().map(|func| spawned_job(func, registry));
+    let isolated = is_isolated();
+    let mut jobs = jobs.into_iter().map(|func| {
+        let inherited = prepare_spawn(registry);
+        with_inherited(registry, inherited, spawned_job(|_| func())).in_isolation_if(isolated)
+    });
     // SAFETY: new references.
-    unsafe { registry.inject_or_push_all(jobs) };
+    unsafe { registry.inject_or_push_all(&mut jobs) };
 }
 
 pub(super) fn spawn_fifo_in(func: impl FnOnce() + Send + 'static, registry: &Registry) {
-    let job = spawned_job(func, registry);
-    registry.with_worker(|worker| match worker {
-        // SAFETY: a new reference.
-        Some(worker) => unsafe { worker.push_fifo(job) },
-        // SAFETY: a new reference.
-        None => unsafe { registry.inject(job) },
-    });
+    let inherited = prepare_spawn(registry);
+    let job = spawned_job(|_| func());
+    // SAFETY: a new reference.
+    unsafe { registry.offer_spawned(with_inherited(registry, inherited, job), true) };
 }
 
-/// A job that keeps the pool alive until it has run. In isolation if it is spawned there: somebody
-/// may wait for it who holds a lock.
-pub(super) fn spawned_job(func: impl FnOnce() + Send + 'static, registry: &Registry) -> JobRef {
-    if registry.has_context() {
-        let inherited = registry.inherit();
-        return spawned_as_is(move || on_current_registry(|pool| pool.run_in(&inherited, func)), registry);
-    }
-    spawned_as_is(func, registry)
-}
-
-/// The same, which inherits nothing.
-pub(super) fn spawned_as_is(func: impl FnOnce() + Send + 'static, registry: &Registry) -> JobRef {
-    if is_isolated() { job_of(|| isolate(func), registry) } else { job_of(func, registry) }
-}
-
-/// Calls `f` with the pool of the worker that runs this.
-pub(super) fn on_current_registry<R>(f: impl FnOnce(&Registry) -> R) -> R {
-    WorkerThread::with_current(|worker| f(worker.expect("jobs are run by workers").registry()))
-}
-
-fn job_of(func: impl FnOnce() + Send + 'static, registry: &Registry) -> JobRef {
+/// Takes what a spawned job needs: what it inherits, and a reason for the pool to live on. Comes
+/// before there is a job, since it may panic.
+fn prepare_spawn(registry: &Registry) -> Inherited {
+    let inherited = registry.inherit();
     registry.retain();
-    let run = move || {
-        WorkerThread::with_current(|worker| {
-            let worker = worker.expect("jobs are run by workers");
-            worker.begin_other_job();
-            worker.registry().catch_unwind(func);
-            worker.put_reason();
-        });
+    inherited
+}
+
+/// A job that gives up a reason for the pool to live on when it has run.
+pub(super) fn spawned_job(func: impl FnOnce(&WorkerThread) + Send + 'static) -> JobRef {
+    let run = move |worker: &WorkerThread| {
+        let goes = worker.begin_spawned_job();
+        worker.end_spawned_job(unwind::halt_unwinding(|| func(worker)).err(), goes);
     };
     // SAFETY: the closure is `'static`.
     unsafe { HeapJob::new_ref(run) }
+}
+
+/// Makes a spawned job run in what it inherits.
+#[inline]
+fn with_inherited(registry: &Registry, inherited: Inherited, job: JobRef) -> JobRef {
+    if inherited.is_something() { in_context(registry, inherited, job) } else { job }
+}
+
+#[cold]
+#[inline(never)]
+fn in_context(registry: &Registry, inherited: Inherited, job: JobRef) -> JobRef {
+    registry.retain(); // For what comes after the job.
+    // SAFETY: a new reference.
+    unsafe {
+        Registry::job_in(
+            inherited,
+            job,
+            WorkerThread::execute_inner_job,
+            || false,
+            |worker, panic| {
+                worker.end_spawned_job(panic, PanicGoes::default());
+            },
+        )
+    }
 }

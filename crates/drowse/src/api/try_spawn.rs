@@ -1,6 +1,6 @@
 //! Closures that run later, but not too many at once.
 
-use super::global::with_current_registry;
+use super::global::current_registry;
 use super::spawn::spawn_in;
 use crate::engine::{Bounded, Registry};
 use std::error::Error;
@@ -65,7 +65,7 @@ pub fn try_spawn<F>(limit: usize, func: F) -> Result<(), TrySpawnError<F>>
 where
     F: FnOnce() + Send + 'static,
 {
-    with_current_registry(|registry| try_spawn_in(limit, func, registry))
+    try_spawn_in(limit, func, &current_registry())
 }
 
 pub(super) fn try_spawn_in<F>(limit: usize, func: F, registry: &Registry) -> Result<(), TrySpawnError<F>>

@@ -195,8 +195,8 @@ impl<T> Bottom<T> {
         Self(shared)
     }
 
-    /// The end of nobody's deque, whose every push leaves the fast path. That, and the number, is
-    /// all that there is to it.
+    /// The end of nobody's deque. Every push to it leaves the fast path. Besides, only its number
+    /// may be read.
     #[cfg(not(any(drowse_loom, drowse_shuttle)))]
     pub const fn of_nobody(nobody: *const Nobody<T>) -> Self {
         Self(nobody.cast())
@@ -240,7 +240,7 @@ impl<T> Bottom<T> {
     ///
     /// # Safety
     ///
-    /// The deque must be there, and the calling thread be its owner.
+    /// The deque must be there, and the calling thread be its owner; or it must be nobody's.
     #[inline(always)]
     pub unsafe fn push(self, position: i64, item: NonNull<T>) -> bool {
         // SAFETY: the caller's promise.
@@ -264,7 +264,7 @@ impl<T> Bottom<T> {
     ///
     /// # Safety
     ///
-    /// As for [`push`](Self::push), and it must not be that of nobody.
+    /// As for [`push`](Self::push), and the deque must not be nobody's.
     #[inline(always)]
     pub unsafe fn is_covered(self, position: i64) -> bool {
         // SAFETY: the caller's promise.
@@ -276,7 +276,7 @@ impl<T> Bottom<T> {
     ///
     /// # Safety
     ///
-    /// As for [`is_covered`](Self::is_covered).
+    /// As for [`push`](Self::push), and the deque must not be nobody's.
     #[inline(always)]
     #[must_use]
     pub unsafe fn take_back(self, position: i64) -> bool {
@@ -289,7 +289,7 @@ impl<T> Bottom<T> {
     ///
     /// # Safety
     ///
-    /// As for [`is_covered`](Self::is_covered).
+    /// As for [`push`](Self::push), and the deque must not be nobody's.
     #[inline(always)]
     #[must_use]
     pub unsafe fn taken_back_fenced(self, position: i64) -> bool {

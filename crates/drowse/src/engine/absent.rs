@@ -14,6 +14,7 @@ use super::start::ThreadBuilderParts;
 use drowse_sleep::{Reason, Starter};
 use drowse_sync::atomic::{AtomicBool, Ordering};
 use drowse_sync::{Arc, Counter, Mutex, Stopwatch, say};
+use std::fmt;
 use std::thread;
 use std::time::Duration;
 
@@ -24,7 +25,6 @@ const PAUSE: Duration = Duration::from_millis(100);
 const NEXT_TRY: Duration = Duration::from_millis(2);
 
 /// The seats of one pool that have no thread.
-#[derive(Debug)]
 pub(crate) struct Vacancies {
     recruiter: Arc<Recruiter>,
     /// One a worker. What is there holds the registry, and the registry holds us: so it is taken
@@ -79,6 +79,13 @@ impl Vacancies {
             ));
         }
         self.refused_until.set_mine(self.now() + u64::try_from(PAUSE.as_nanos()).unwrap_or(0));
+    }
+}
+
+/// It tells no more than its name, as [`Limits`](super::start::Limits).
+impl fmt::Debug for Vacancies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Vacancies")
     }
 }
 

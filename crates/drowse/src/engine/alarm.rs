@@ -1,9 +1,10 @@
 //! Who hears that the pool stands still, and what is told.
 
+use super::recruit::{Presence, Recruiter};
 use super::registry::{Handlers, Registry};
 use crate::report::{BlockedWorker, Deadlock, WorkerState};
 use drowse_sleep::{Lookout, Sleep, Standstill, Stopped};
-use drowse_sync::{Counter, Weak, say, thread};
+use drowse_sync::{Arc, Counter, Weak, faulty, say};
 use std::time::Duration;
 
 /// How long a pool must have stood still before that is called a deadlock, unless the builder says
@@ -11,15 +12,25 @@ use std::time::Duration;
 pub(crate) const DEADLOCK_AFTER: Duration = Duration::from_millis(200);
 
 /// The same sleep; with a census if anybody wants to hear of deadlocks.
-pub(super) fn with_alarm(sleep: Sleep, handlers: &Handlers, pool: &Weak<Registry>) -> Sleep {
+pub(super) fn with_alarm(
+    sleep: Sleep,
+    handlers: &Handlers,
+    recruiter: &Arc<Recruiter>,
+    pool: &Weak<Registry>,
+) -> Sleep {
     if handlers.deadlock.is_none() {
         return sleep;
     }
     let (pool, failures) = (Weak::clone(pool), Counter::new());
+    let recruiter = faulty!(
+        "alarm/lookout-unaccounted",
+        Arc::clone(recruiter),
+        Arc::new(Recruiter::new(0, recruiter.stack_size()))
+    );
     sleep.with_deadlock_detection(handlers.deadlock_after.unwrap_or(DEADLOCK_AFTER), move |lookout| {
         let pool = Weak::clone(&pool);
-        let builder = thread::Builder::new().name("drowse-lookout".to_owned());
-        let started = builder.spawn(move || keep_lookout(&lookout, &pool));
+        let keep = move |presence: &Presence| keep_lookout(&lookout, &pool, presence);
+        let started = recruiter.start_watch("drowse-lookout", Box::new(keep));
         if let Err(error) = &started {
             failures.add(1);
             if failures.get() == 1 {
@@ -34,10 +45,15 @@ pub(super) fn with_alarm(sleep: Sleep, handlers: &Handlers, pool: &Weak<Registry
 }
 
 /// The life of a lookout. It has the pool only while it raises an alarm.
-fn keep_lookout(lookout: &Lookout, pool: &Weak<Registry>) {
-    while let Some(standstill) = lookout.next_alarm(|standstill, _| standstill.motions()) {
+fn keep_lookout(lookout: &Lookout, pool: &Weak<Registry>, presence: &Presence) {
+    let look = |standstill: &Standstill, _| {
+        // If spares have run out, that matters if a job is queued: no thread is left to run it.
+        let has_queued = || pool.upgrade().is_some_and(|pool| pool.has_queued_jobs());
+        if standstill.has_marks() || has_queued() { standstill.motions() } else { None }
+    };
+    while let Some(standstill) = lookout.next_alarm(look) {
         let Some(pool) = pool.upgrade() else { return };
-        pool.raise_alarm(&standstill);
+        presence.while_busy(&|| pool.raise_alarm(&standstill));
     }
 }
 
@@ -46,36 +62,41 @@ impl Registry {
     fn raise_alarm(&self, standstill: &Standstill) {
         if let Some(handler) = &self.handlers.deadlock {
             let deadlock = self.deadlock(standstill);
-            self.catch_unwind(|| handler(&deadlock));
+            self.call_handler(&|| handler(&deadlock));
         }
     }
 
+    /// Whether a queue holds a job, be it for anyone or for one worker. For when nobody is active.
+    fn has_queued_jobs(&self) -> bool {
+        self.work_visible() || self.threads.iter().any(|thread| thread.broadcasts.are_there())
+    }
+
     fn deadlock(&self, standstill: &Standstill) -> Deadlock {
-        let workers: Vec<_> = standstill
-            .workers
-            .iter()
-            .enumerate()
-            // Nobody sits there.
-            .filter(|(index, stopped)| *index < self.num_threads() || !matches!(stopped, Stopped::Gone))
-            .map(|(index, stopped)| {
-                let mut report = self.report_on(
-                    index,
-                    match stopped {
-                        Stopped::Asleep => WorkerState::Asleep,
-                        Stopped::Blocked(_) => WorkerState::Blocked,
-                        Stopped::Gone => WorkerState::Gone,
-                    },
-                );
-                if let Stopped::Blocked(mark) = stopped {
-                    report.region = Some(BlockedWorker { index, what: mark.what, at: mark.at });
-                }
-                report
-            })
-            .collect();
+        let (mut workers, mut blocked, mut asleep) = (Vec::new(), Vec::new(), 0);
+        for (index, stopped) in standstill.workers.iter().enumerate() {
+            let state = match stopped {
+                Stopped::Asleep => WorkerState::Asleep,
+                Stopped::Blocked(_) => WorkerState::Blocked,
+                Stopped::Away(_) => WorkerState::Away,
+                Stopped::Gone => WorkerState::Gone,
+            };
+            if index >= self.num_threads() && state == WorkerState::Gone {
+                continue; // Nobody sits there.
+            }
+            let mut report = self.report_on(index, state);
+            if let Stopped::Blocked(mark) = stopped {
+                let region = BlockedWorker { index, what: mark.what, at: mark.at };
+                report.region = Some(region);
+                blocked.push(region);
+            }
+            asleep += usize::from(state == WorkerState::Asleep);
+            workers.push(report);
+        }
         Deadlock {
             num_threads: self.num_threads(),
-            blocked: workers.iter().filter_map(|worker| worker.region).collect(),
-            asleep: workers.iter().filter(|worker| worker.state == WorkerState::Asleep).count(),
+            blocked,
+            out_of_spares: standstill.is_out_of_spares.then(|| self.spares.most()),
+            asleep,
             workers,
         }
     }

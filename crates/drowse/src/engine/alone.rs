@@ -32,12 +32,14 @@ impl Registry {
 impl WorkerThread {
     /// Sleeps until the latch is set, or there is something for this worker.
     pub(super) fn sleep_alone(&self, latch: &LatchWord, what: WaitFor, since: Point) {
+        self.assert_settled();
         let has_been_refused = Cell::new(false);
+        let freed = self.registry.spares.freed();
         let has_news = || {
             self.registry.returned.have(|origin| self.comes_from(origin, since))
                 || self.has_letter_to_see_to(since, !has_been_refused.get())
                 || self.place_is_wanted()
-                || (has_been_refused.get() && self.registry.spares.has_idle())
+                || (has_been_refused.get() && self.registry.spares.freed() != freed)
                 || self.descendants_are_pushed(since)
         };
         // WAKE: the latch's setter wakes us. So does whoever is at a descendant, and pushes one:
@@ -62,6 +64,9 @@ impl WorkerThread {
         let is_last = !self.registry.places.begin_alone() || is_elsewhere;
         has_been_refused.set(is_last);
         let must_lend = is_last && self.registry.spares.can_be_had();
+        if is_last && !must_lend {
+            self.registry.report_shortage_of_spares();
+        }
         let sees_work = must_lend && Host::work_visible(self);
         match must_lend {
             true if sees_work => (),

@@ -75,10 +75,10 @@ impl WorkerThread {
     #[inline(always)]
     pub(crate) fn with_current<R>(f: impl FnOnce(Option<&Self>) -> R) -> R {
         // SAFETY: `make_current` was promised that the worker lives until it is current no more.
-        // `f` cannot keep the borrow, and nobody drops the worker
-        // under `f`: its thread runs `f` inside of `run_worker`, which holds it; an adopted worker
-        // is leaked, or taken back by the very call that adopted it, once all that was called in
-        // between has returned.
+        // `f` cannot keep the borrow, and the worker is not freed under `f`: its thread runs `f`
+        // inside of `be_worker` or `run_spare`, which holds it; a guest has the seat until `f` has
+        // returned; an adopted worker is leaked, or taken back by the very call that adopted it,
+        // once all that was called in between has returned.
         f(unsafe { Self::current() })
     }
 
@@ -124,14 +124,23 @@ impl WorkerThread {
         CURRENT.with(|current| ptr::eq(current.get(), self))
     }
 
+    /// Checks that this thread can become a worker.
+    ///
+    /// # Panics
+    ///
+    /// If it is one.
+    pub(super) fn assert_may_become_one() {
+        let is_free = CURRENT.with(Cell::get).is_null() && !Self::in_handler();
+        assert!(is_free, "a thread is a worker of one pool at a time");
+    }
+
     /// Makes this thread the worker `this`, until what this returns is dropped, on this thread.
     ///
     /// # Safety
     ///
     /// `this` must be alive, and must not be moved or dropped until then.
     pub(super) unsafe fn make_current(this: *const Self) -> IsCurrent {
-        let is_free = CURRENT.with(Cell::get).is_null() && !Self::in_handler();
-        assert!(is_free, "a thread is a worker of one pool at a time");
+        Self::assert_may_become_one();
         Self::set_current(this);
         IsCurrent::of(this)
     }

@@ -55,6 +55,9 @@ impl WorkerThread {
                 continue;
             }
             self.settle();
+            if self.registry.is_left_behind() {
+                return; // `wait_until` runs what else this worker has, and aborts if that is not enough.
+            }
             if !Host::work_visible(self) {
                 self.sleep_until_work(latch);
                 continue;
@@ -75,6 +78,7 @@ impl WorkerThread {
     /// Sleeps until the latch is set, or there is something to do, which may be for others. It
     /// counts as one who searches: there may be nobody else whom a post could wake.
     pub(super) fn sleep_until_work(&self, latch: &LatchWord) {
+        self.assert_settled();
         let sleep = &self.registry.sleep;
         let mut idle = sleep.start_looking(self.index()).in_a_job();
         while !latch.probe() && !Host::work_visible(self) {

@@ -7,11 +7,11 @@
 
 use super::isolate::is_isolated;
 use super::registry::Registry;
-use super::sites::Site;
+use super::sites::{Site, Tried};
 use super::worker::WorkerThread;
 use drowse_sleep::Host;
 use drowse_sync::atomic::Ordering;
-use drowse_sync::{Stopwatch, heavy_fences_executed};
+use drowse_sync::{Stopwatch, heavy_fences_executed, omittable};
 use std::ptr::{self, NonNull};
 use std::time::Duration;
 
@@ -34,13 +34,13 @@ impl Registry {
         // ORDERING: relaxed; written before the worker first slept, and the seat was acquired.
         let seat = self.threads[index].seat.load(Ordering::Relaxed);
         let seat = NonNull::new(seat).expect("a worker that sleeps has a seat");
-        // SAFETY: the worker sleeps in its main loop, in the frame that holds it, until the seat is
-        // given back, and nobody else has taken it.
+        // SAFETY: `be_worker` frees it when its main loop has ended, and the worker sleeps there
+        // until the seat is given back. In a child that this thread forks it is never freed.
         let worker = unsafe { seat.as_ref() };
         let fences_before = worker.heavy_fences_before.get();
         let counted = worker.meter().heavy_fences.get();
         worker.heavy_fences_before.set(heavy_fences_executed().wrapping_sub(counted));
-        worker.trail().begin_as_guest();
+        worker.trail().end_search();
         // SAFETY: it stays where it is until then, and `drop` un-sets it.
         let before = unsafe { WorkerThread::replace_current(seat.as_ptr()) };
         Some(Guest { registry: self, seat, before, fences_before })
@@ -49,7 +49,7 @@ impl Registry {
     /// Runs jobs on this thread, which is not a worker and waits for something, until that
     /// `is_over` or there are no more. Does nothing if there is no seat for it.
     pub(crate) fn help_until(&self, is_over: impl Fn() -> bool) {
-        if is_over() || is_isolated() {
+        if is_over() || is_isolated() || self.is_left_behind() {
             return;
         }
         if let Some(guest) = self.sit_down() {
@@ -60,7 +60,7 @@ impl Registry {
 
 impl Guest<'_> {
     /// Does some work of this place in the program.
-    pub(super) fn work<R>(&self, site: &Site, work: impl FnOnce(&WorkerThread) -> R) -> R {
+    pub(super) fn work(&self, site: &Site, work: impl FnOnce(&WorkerThread)) {
         let sleep = &self.registry.sleep;
         let tried = sleep.is_owed() && site.seems_short();
         if tried {
@@ -69,13 +69,12 @@ impl Guest<'_> {
             sleep.no_longer_owed();
         }
         let clock = Stopwatch::start();
-        let result = work(self.worker());
+        work(self.worker());
         if tried {
-            site.was_tried(clock.elapsed(), true)
+            site.was_tried(Tried::by_guest(clock.elapsed()));
         } else {
-            site.was_not_tried(clock.elapsed())
+            site.was_not_tried(clock.elapsed());
         }
-        result
     }
 
     /// The worker that this thread is.
@@ -89,7 +88,7 @@ impl Drop for Guest<'_> {
     fn drop(&mut self) {
         let worker = self.worker();
         // WAKE: somebody may wait for what we hold.
-        worker.settle();
+        omittable!("guest/leaves-unsettled", worker.settle());
         worker.tidy_up();
         worker.trail().begin_search();
         // As if the worker itself had executed ours.
@@ -105,7 +104,8 @@ impl Drop for Guest<'_> {
         }
         // As soon as the seat is given back, the worker may wake up and end, and is gone.
         let rests_after = worker.rests_after();
-        let left = Left { registry: self.registry, index: worker.index(), rests_after };
+        let (index, place) = (worker.index(), worker.place());
+        let left = Left { registry: self.registry, index, place, rests_after };
         let home = self.registry.threads[left.index].terminate.word();
         // WAKE: the worker, if there is something left to do in its place.
         self.registry.sleep.give_seat_back(left.index, home, &left);
@@ -116,12 +116,16 @@ impl Drop for Guest<'_> {
 struct Left<'r> {
     registry: &'r Registry,
     index: usize,
+    /// The place of the worker: none if a job of the guest has blocked, and come back without.
+    place: Option<usize>,
     rests_after: Option<Duration>,
 }
 
 impl Host for Left<'_> {
     fn work_visible(&self) -> bool {
-        self.registry.work_visible() || self.registry.has_letter(self.index)
+        self.registry.work_visible()
+            || self.registry.has_letter(self.index)
+            || self.registry.must_yield_place(self.place)
     }
 
     fn rests_after(&self) -> Option<Duration> {

@@ -1,5 +1,6 @@
 //! Jobs from outside, and jobs for everyone.
 
+use super::isolate::is_isolated;
 use super::registry::Registry;
 use super::worker::WorkerThread;
 use crate::job::JobRef;
@@ -29,6 +30,43 @@ impl Registry {
         });
     }
 
+    /// Offers a spawned job as [`inject_or_push`](Self::inject_or_push) does, or, `in_order`, as
+    /// [`inject_or_push_fifo`](Self::inject_or_push_fifo). It runs in isolation if it is spawned
+    /// there: a worker may wait for it that holds a lock.
+    ///
+    /// # Safety
+    ///
+    /// As for [`inject_or_push`](Self::inject_or_push).
+    pub(crate) unsafe fn offer_spawned(&self, job: JobRef, in_order: bool) {
+        self.with_worker(|worker| match worker {
+            // SAFETY: the caller's promise.
+            Some(worker) => unsafe {
+                let job = job.in_isolation_if(worker.is_isolated());
+                match in_order {
+                    true => worker.push_fifo(job),
+                    false => worker.without_turns(|| worker.push(job)),
+                }
+            },
+            // SAFETY: the caller's promise.
+            None => unsafe { self.inject(job.in_isolation_if(is_isolated())) },
+        });
+    }
+
+    /// Offers a job as [`inject_or_push`](Self::inject_or_push) does, to be begun after those that
+    /// this worker has offered this way before.
+    ///
+    /// # Safety
+    ///
+    /// As for [`inject_or_push`](Self::inject_or_push).
+    pub(crate) unsafe fn inject_or_push_fifo(&self, job: JobRef) {
+        self.with_worker(|worker| match worker {
+            // SAFETY: the caller's promise.
+            Some(worker) => unsafe { worker.push_fifo(job) },
+            // SAFETY: the caller's promise.
+            None => unsafe { self.inject(job) },
+        });
+    }
+
     /// Offers all of these jobs, in their order, as [`inject_or_push`](Self::inject_or_push) would
     /// one by one, but with one post for each batch.
     ///
@@ -40,7 +78,7 @@ impl Registry {
     /// # Safety
     ///
     /// As for [`inject_or_push`](Self::inject_or_push), for each of them.
-    pub(crate) unsafe fn inject_or_push_all(&self, mut jobs: impl Iterator<Item = JobRef>) {
+    pub(crate) unsafe fn inject_or_push_all(&self, jobs: &mut dyn Iterator<Item = JobRef>) {
         // No smaller than the pool, so that one post can wake all who sleep: those whom it wakes
         // count as searching until they have found a job, so the next post would rely on them.
         let most = self.num_threads().max(BATCH);
@@ -49,7 +87,7 @@ impl Registry {
             let promised = jobs.size_hint().0.clamp(1, most);
             batch.jobs.reserve(promised);
             // One by one: if the next one panics, those before it are in the batch.
-            for job in jobs.by_ref().take(promised) {
+            for job in jobs.take(promised) {
                 batch.jobs.push(job);
             }
             let is_last = batch.jobs.len() < promised;
@@ -95,6 +133,10 @@ impl Registry {
     /// As for [`inject_or_push`](Self::inject_or_push), for each of them.
     unsafe fn inject_all_for(&self, preferred: Option<usize>, jobs: impl ExactSizeIterator<Item = JobRef>) {
         self.assert_here();
+        if let Some(origins) = self.origins_of_caller() {
+            // SAFETY: the caller's promise, for each of them.
+            return jobs.for_each(|job| unsafe { self.leave_job(job, origins) });
+        }
         let (count, queue_was_empty) = (jobs.len(), self.injector.is_empty());
         jobs.for_each(|job| self.injector.push(job));
         // WAKE: the workers may all sleep. By the post's fence and that of a worker that falls
@@ -105,19 +147,18 @@ impl Registry {
         );
     }
 
-    /// Leaves one job for each worker.
+    /// Leaves one job for each worker: what `job` returns, when it is called with the worker's
+    /// index.
     ///
     /// # Safety
     ///
-    /// As for [`inject_or_push`](Self::inject_or_push), for each of them. There must be one job per
-    /// worker.
-    pub(crate) unsafe fn inject_broadcast(&self, jobs: impl ExactSizeIterator<Item = JobRef>) {
-        assert_eq!(jobs.len(), self.num_threads(), "a broadcast is one job a worker");
+    /// As for [`inject_or_push`](Self::inject_or_push), for each of them.
+    pub(crate) unsafe fn inject_broadcast(&self, job: &mut dyn FnMut(usize) -> JobRef) {
         self.assert_here();
         let isolated = |worker: &&WorkerThread| worker.is_isolated();
         let origin = self.with_worker(|worker| worker.filter(isolated).map(WorkerThread::sends));
-        for (thread, job) in self.threads[..self.num_threads()].iter().zip(jobs) {
-            thread.broadcasts.push(job, origin);
+        for (worker, thread) in self.threads.iter().take(self.num_threads()).enumerate() {
+            thread.broadcasts.push(job(worker), origin);
         }
         // WAKE: each has a job that nobody else can run.
         omittable!("engine/broadcast-no-wake", self.sleep.post_broadcast());

@@ -6,7 +6,9 @@
 //!
 //! - in its own deque, behind the position at which it began;
 //! - in the deque of a thief that is in the middle of one of them, behind the position at which
-//!   that one began; and so on, from victim to thief ([`lineage`](super::lineage)).
+//!   that one began; and so on, from victim to thief ([`lineage`](super::lineage));
+//! - left for it by a worker of another pool, in the middle of what it waits for
+//!   ([`ancestry`](super::ancestry)).
 //!
 //! If there are none it [sleeps alone](drowse_sleep::Sleep::sleep_alone). Whoever steals a job that
 //! is isolated runs it in isolation too. So all that is behind that position in the thief's deque
@@ -25,6 +27,7 @@
 use super::lineage::{Descent, Mark, Origin, Origins, Point};
 use super::registry::Registry;
 use super::trail::WaitFor;
+use super::wait::wait_for_nobody;
 use super::worker::WorkerThread;
 use crate::TraceEvent;
 use crate::deque::Steal;
@@ -81,37 +84,52 @@ pub(crate) fn is_isolated() -> bool {
     })
 }
 
-/// Calls `f` in isolation.
-pub(crate) fn isolate<R>(f: impl FnOnce() -> R) -> R {
-    WorkerThread::with_current(|worker| match worker {
-        Some(worker) => worker.isolate(f),
-        None => {
-            let before = OUTSIDE.with(|isolated| isolated.replace(true));
-            let _restore = Restore(|| OUTSIDE.with(|isolated| isolated.set(before)));
-            f()
-        }
-    })
+/// A region of code that is isolated. It ends when this is dropped, on the same thread.
+#[must_use]
+#[derive(Debug)]
+pub(crate) enum Region {
+    /// Inside of another region: nothing to restore.
+    Inner,
+    /// On a thread that is not a worker.
+    Outside,
+    /// On a worker, which is alive as long as the thread runs the code of the region.
+    Worker {
+        worker: NonNull<WorkerThread>,
+        /// Values to restore when the region ends.
+        was_isolated: bool,
+        floor: i64,
+    },
 }
 
-/// Calls `f`, in isolation if whoever waits for it is isolated.
-pub(crate) fn isolate_if<R>(isolated: bool, f: impl FnOnce() -> R) -> R {
-    if isolated { isolate(f) } else { f() }
+impl Region {
+    /// Begins one on the calling thread.
+    pub(crate) fn begin() -> Self {
+        WorkerThread::with_current(|worker| match worker {
+            Some(worker) => worker.enter_region(),
+            None if OUTSIDE.with(|isolated| isolated.replace(true)) => Self::Inner,
+            None => Self::Outside,
+        })
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        match *self {
+            Self::Inner => (),
+            Self::Outside => OUTSIDE.with(|isolated| isolated.set(false)),
+            Self::Worker { worker, was_isolated, floor } => {
+                // SAFETY: see the variant.
+                unsafe { worker.as_ref() }.leave_region(was_isolated, floor);
+            }
+        }
+    }
 }
 
 /// Where a thief may come to another job, or its victim fall asleep: random schedules seldom come
 /// upon it by themselves.
-fn let_others_in() {
+pub(super) fn let_others_in() {
     if cfg!(drowse_shuttle) {
         hint::spin_loop();
-    }
-}
-
-/// Calls its closure when it is dropped, also by a panic.
-struct Restore<F: Fn()>(F);
-
-impl<F: Fn()> Drop for Restore<F> {
-    fn drop(&mut self) {
-        (self.0)();
     }
 }
 
@@ -162,50 +180,60 @@ impl WorkerThread {
         self.isolated.get()
     }
 
-    /// Calls `f` in isolation.
-    pub(crate) fn isolate<R>(&self, f: impl FnOnce() -> R) -> R {
-        if self.is_isolated() { f() } else { self.isolate_since_here(f) }
+    /// Begins an isolated region, unless it is in one.
+    pub(crate) fn enter_region(&self) -> Region {
+        if self.is_isolated() { Region::Inner } else { self.enter_region_here() }
     }
 
-    fn isolate_since_here<R>(&self, f: impl FnOnce() -> R) -> R {
-        let lineage = self.lineage();
+    /// Begins an isolated region here, in which nothing is run that was pushed before.
+    fn enter_region_here(&self) -> Region {
         let position = self.position();
-        let (isolated, floor) = (self.isolated.replace(true), self.floor.replace(position));
-        if !isolated {
+        let (was_isolated, floor) = (self.isolated.replace(true), self.floor.replace(position));
+        if !was_isolated {
             self.registry.isolated_regions.add(1);
-            lineage.isolate_since(position);
+            self.lineage().isolate_since(position);
         }
-        let _restore = Restore(|| {
-            self.isolated.set(isolated);
-            self.floor.set(floor);
-            if !isolated {
-                lineage.isolate_since(i64::MAX);
-                self.registry.isolated_regions.subtract(1);
-            }
-        });
-        f()
+        Region::Worker { worker: NonNull::from(self), was_isolated, floor }
+    }
+
+    fn leave_region(&self, was_isolated: bool, floor: i64) {
+        self.isolated.set(was_isolated);
+        self.floor.set(floor);
+        if !was_isolated {
+            self.lineage().isolate_since(i64::MAX);
+            self.registry.isolated_regions.subtract(1);
+        }
     }
 
     /// Runs a job that was found elsewhere, as it must be run.
     pub(super) fn run_found(&self, found: Found) {
+        // Tested here too, so that the usual case does not look for the origin's ancestors.
+        if self.registry.has_ancestors() {
+            self.with_ancestors_of(found.origin, || self.run_found_with_ancestors(found));
+        } else {
+            self.run_found_with_ancestors(found);
+        }
+    }
+
+    fn run_found_with_ancestors(&self, found: Found) {
         match found.origin {
             Some(origin) if look!("isolate/not-inherited", self.registry.is_isolated(origin)) => {
                 let before = self.lineage().begin(origin, self.position());
                 // Those who wait for it, and sleep alone, are called with the first push.
                 omittable!("isolate/begins-unheard", self.deque.share_next());
-                self.isolate_since_here(|| {
-                    self.run_job_found(found.job);
-                    // What it has spawned and not waited for, somebody else may wait for, who would
-                    // not know where to look when we have come to another job.
-                    omittable!("isolate/leaves-descendants", self.see_to_rest(origin));
-                });
+                let region = self.enter_region_here();
+                self.run_job_found(found.job);
+                // Another worker may wait for what it has spawned and not waited for, and would not
+                // know where to look once this one has begun another job.
+                omittable!("isolate/leaves-descendants", self.see_to_rest(origin));
+                drop(region);
                 self.go_back_to(before);
             }
             _ => {
                 let floor = self.floor.replace(self.position());
                 // It may be in the middle of a job that somebody waits for in isolation, and have
                 // asked for any other, by `yield_now`.
-                let before = self.lineage().begin_other();
+                let before = faulty!("isolate/shows-descent", self.lineage().begin_other(), None);
                 self.run_job_found(found.job);
                 if before.is_some() {
                     self.go_back_to(before);
@@ -225,6 +253,8 @@ impl WorkerThread {
             if let Some(own) = self.take_own_since(since) {
                 self.run_local(own);
                 rounds = 0;
+            } else if self.registry.is_left_behind() {
+                wait_for_nobody();
             } else if let Some(found) = self.find_descendant(since, rounds >= ROUNDS_UNTIL_FORCE) {
                 // A future of its own, that was woken, is no theft.
                 faulty!("isolate/woken-as-theft", self.run_local(found), self.run_found(found));
@@ -252,12 +282,8 @@ impl WorkerThread {
 
     /// A job of its own that it may run while it waits for something, since that point.
     pub(super) fn take_own_since(&self, since: Point) -> Option<Found> {
-        if let Some(word) = faulty!("isolate/any-own", self.deque.pop_since(since.position), self.deque.pop())
-        {
-            // SAFETY: what is in the deque was put there by `push`, and has left it now.
-            return Some(unsafe { JobRef::from_word(word) }.into());
-        }
-        self.take_letter_if(|origin| self.comes_from(origin, since))
+        let own = self.pop_in_order(faulty!("isolate/any-own", since.position, i64::MIN)).map(Found::from);
+        own.or_else(|| self.take_letter_if(|origin| self.comes_from(origin, since)))
     }
 
     /// Goes on with what it was in the middle of before, as far as others are concerned.
@@ -275,14 +301,12 @@ impl WorkerThread {
     /// to an end soon, gives the rest back, to whoever may run it.
     fn see_to_rest(&self, origin: Origin) {
         let mut left = MOST_OF_REST;
-        while let Some(word) = self.deque.pop_since(self.floor.get()) {
-            // SAFETY: what is in the deque was put there by `push`, and has left it now.
-            let job = unsafe { JobRef::from_word(word) };
-            if left == 0 {
+        while let Some(job) = self.pop_in_order(self.floor.get()) {
+            if left == 0 && !self.registry.is_left_behind() {
                 self.registry.give_back(job, origin);
             } else {
                 self.run_own(job);
-                left -= 1;
+                left = left.saturating_sub(1);
             }
         }
         self.settle();
@@ -290,9 +314,7 @@ impl WorkerThread {
 
     /// Runs one job of its own that the region it is in has made. False if there was none.
     pub(super) fn run_one_of_region(&self) -> bool {
-        let job = self.deque.pop_since(self.floor.get());
-        // SAFETY: what is in the deque was put there by `push`, and has left it now.
-        self.run_if_some(job.map(|word| Found::from(unsafe { JobRef::from_word(word) })))
+        self.run_if_some(self.pop_in_order(self.floor.get()).map(Found::from))
     }
 
     /// A job that descends from what this worker waits for since that point, from wherever it is.

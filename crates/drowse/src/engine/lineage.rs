@@ -36,7 +36,7 @@ pub(crate) struct Origins {
     pub(super) from: Origin,
     /// Another one that it may as well come from: who waits for the scope that it belongs to, say,
     /// whatever the one who has sent it is in the middle of.
-    also: Option<Origin>,
+    pub(super) also: Option<Origin>,
 }
 
 impl Origins {

@@ -3,21 +3,24 @@
 use super::isolate::Found;
 use super::lineage::{Origin, Origins};
 use crate::job::JobRef;
-use drowse_sync::Mutex;
 use drowse_sync::atomic::{AtomicUsize, Ordering};
+use drowse_sync::{Mutex, Outlined};
 use std::collections::VecDeque;
 
 /// Jobs in the order in which they came, for somebody who may run some of them only. They have an
 /// origin unless they come from outside of the pool.
 #[derive(Debug)]
 pub(super) struct Parcels {
-    jobs: Mutex<VecDeque<(JobRef, Option<Origins>)>>,
+    jobs: Mutex<Outlined<VecDeque<Parcel>>>,
     count: AtomicUsize,
 }
 
+/// A job, and where it comes from; `None` if it comes from outside.
+type Parcel = (JobRef, Option<Origins>);
+
 impl Parcels {
     pub(super) fn new() -> Self {
-        Self { jobs: Mutex::new(VecDeque::new()), count: AtomicUsize::new(0) }
+        Self { jobs: Mutex::new(Outlined::new(VecDeque::new())), count: AtomicUsize::new(0) }
     }
 
     pub(super) fn push(&self, job: JobRef, origins: Option<Origins>) {
@@ -35,14 +38,15 @@ impl Parcels {
 
     /// The first that the caller may run, by where it comes from, with that: one may come from more
     /// than one place.
+    #[inline]
     pub(super) fn take_if(&self, may_run: impl Fn(Option<Origin>) -> bool) -> Option<Found> {
-        if !self.are_there() {
-            return None;
-        }
+        if self.are_there() { self.take_first(&may_run) } else { None }
+    }
+
+    #[inline(never)]
+    fn take_first(&self, may_run: &dyn Fn(Option<Origin>) -> bool) -> Option<Found> {
         let mut jobs = self.jobs.lock();
-        let origin_of = |(_, origins): &(JobRef, Option<Origins>)| places(*origins).find(|it| may_run(*it));
-        let (place, origin) =
-            jobs.iter().enumerate().find_map(|(place, job)| Some((place, origin_of(job)?)))?;
+        let (place, origin) = find(&jobs, may_run)?;
         let (job, _) = jobs.remove(place)?;
         // ORDERING: relaxed; under the lock, so that it is right, and before that too high.
         self.count.store(jobs.len(), Ordering::Relaxed);
@@ -51,12 +55,27 @@ impl Parcels {
 
     /// Whether there is one that the caller may run.
     pub(super) fn have(&self, may_run: impl Fn(Option<Origin>) -> bool) -> bool {
-        self.are_there() && self.jobs.lock().iter().any(|(_, origins)| places(*origins).any(&may_run))
+        self.are_there() && find(&self.jobs.lock(), &may_run).is_some()
     }
 }
 
-/// Where a job comes from: from one or more places in the pool, or from outside.
-fn places(origins: Option<Origins>) -> impl Iterator<Item = Option<Origin>> {
-    let outside = origins.is_none().then_some(None);
-    origins.into_iter().flat_map(Origins::all).map(Some).chain(outside)
+/// Returns the first job that may be run, by its position, and the origin by which it may.
+#[inline(never)]
+fn find(
+    jobs: &VecDeque<Parcel>,
+    may_run: &dyn Fn(Option<Origin>) -> bool,
+) -> Option<(usize, Option<Origin>)> {
+    for (position, (_, origins)) in jobs.iter().enumerate() {
+        let (first, second) = match origins {
+            Some(origins) => (Some(origins.from), origins.also),
+            None => (None, None),
+        };
+        if may_run(first) {
+            return Some((position, first));
+        }
+        if second.is_some() && may_run(second) {
+            return Some((position, second));
+        }
+    }
+    None
 }

@@ -16,9 +16,8 @@ use super::isolate::{Found, MOST_OF_REST};
 use super::places::{Asked, GivenUp, WAITING};
 use super::registry::Registry;
 use super::worker::WorkerThread;
-use crate::job::JobRef;
 use drowse_sleep::LatchWord;
-use drowse_sync::{Arc, hint, omittable};
+use drowse_sync::{Arc, hint, look, omittable};
 use std::time::Duration;
 
 /// The place of a worker that has none.
@@ -37,7 +36,7 @@ pub(crate) enum IfNobody {
 impl Registry {
     /// Gives a place to whoever waits for it, else to a spare, who begins with what `first` gives.
     /// False if there is nobody; then it is still the caller's.
-    fn give_away(self: &Arc<Self>, place: usize, first: impl FnOnce() -> Option<Found>) -> bool {
+    pub(super) fn give_away(self: &Arc<Self>, place: usize, first: &dyn Fn() -> Option<Found>) -> bool {
         let mut this = self.places.places[place].lock();
         if let Some(seat) = self.places.pass_on(&mut this) {
             drop(this);
@@ -47,6 +46,14 @@ impl Registry {
         let spare = self.call_spare(place, first);
         this.holder = spare.or(this.holder);
         spare.is_some()
+    }
+
+    /// Whether the worker that has this place, and is about to sleep without its thread, must get
+    /// up: another thread waits for the place, or the worker itself does.
+    pub(super) fn must_yield_place(&self, place: Option<usize>) -> bool {
+        // WAKE: `come_back` asks for the place, and calls the worker that has it, by a fence. The
+        // caller of this has executed one since it was counted as asleep.
+        look!("place/leaves-wanted", place.is_none_or(|place| self.places.is_wanted(place)))
     }
 
     /// Nobody has a place that somebody had.
@@ -85,27 +92,28 @@ impl WorkerThread {
     /// Whether nobody has the place that it wants again when it comes back.
     pub(super) fn could_retake_place(&self) -> bool {
         let place = self.back_to.get();
-        place != NOWHERE && self.place.get() == NOWHERE && self.registry().places.is_free(place)
+        let is_away = place != NOWHERE && self.place.get() == NOWHERE;
+        look!("place/not-retaken", is_away && self.registry().places.is_free(place))
     }
 
     /// Where it waits in the middle of something that blocks: takes its place back if nobody has
     /// it. What it waits for may have to be done there.
     pub(super) fn retake_place(&self) {
-        let place = self.back_to.get();
-        if place != NOWHERE && self.registry().places.take_free(place, self.index()) {
+        let (registry, place) = (self.registry(), self.back_to.get());
+        let may_take = || registry.is_left_behind() || registry.places.take_free(place, self.index());
+        if place != NOWHERE && may_take() {
             self.place.set(place);
             self.back_to.set(NOWHERE);
         }
     }
 
     /// Calls `f`, which may block, while others may have this worker's place. `f` is told whether
-    /// somebody has it.
+    /// somebody has it. In a forked child the worker keeps its place.
     pub(crate) fn while_away<R>(&self, if_nobody: IfNobody, f: impl FnOnce(bool) -> R) -> R {
         if self.back_to.get() != NOWHERE {
-            return f(true); // It is away.
+            self.settle(); // What it has spawned since it began to be away.
+            return f(true);
         }
-        // WAKE: somebody may wait for what we hold, and we may not come back for long.
-        self.settle();
         self.deque.share();
         let given_away = self.give_place_away(if_nobody, &|| self.oldest_job());
         let _away = Away::begin(self);
@@ -124,6 +132,9 @@ impl WorkerThread {
     fn give_place_away(&self, if_nobody: IfNobody, first: &dyn Fn() -> Option<Found>) -> bool {
         let registry = self.registry();
         loop {
+            if registry.is_left_behind() {
+                return false; // The threads that could take it, or hold its lock, are in the parent.
+            }
             let place = match (self.place(), self.ticket.take()) {
                 (Some(place), _) => place,
                 // It runs without one. If it asks for one, it does so again when it comes back.
@@ -136,6 +147,7 @@ impl WorkerThread {
                 }
                 (None, None) => return true,
             };
+            let freed = registry.spares.freed();
             let given_away = registry.give_away(place, first);
             let given_up = given_away || (if_nobody == IfNobody::GiveUp && self.give_place_up(place, false));
             if !given_up {
@@ -155,9 +167,9 @@ impl WorkerThread {
             if given_up || (if_nobody == IfNobody::GiveUp && self.give_place_up(place, true)) {
                 self.place.set(NOWHERE);
                 self.back_to.set(place);
-                // A spare that has become idle meanwhile looked for places before we gave ours up.
-                let must_retry = !given_away && registry.spares.has_idle();
-                if must_retry && registry.places.take_free(place, self.index()) {
+                // A spare that has become free meanwhile looked for places before we gave ours up.
+                let must_retry = !given_away && registry.spares.freed() != freed;
+                if look!("place/no-retry", must_retry) && registry.places.take_free(place, self.index()) {
                     self.place.set(place);
                     self.back_to.set(NOWHERE);
                     continue;
@@ -188,9 +200,8 @@ impl WorkerThread {
     /// A job of its own for whoever works in its place, as if stolen. (Popped, it would have to be
     /// run here: see [`deque`](crate::deque).) Not in isolation, where it must be known whence.
     fn oldest_job(&self) -> Option<Found> {
-        let word = if self.is_isolated() { None } else { self.steal_from_itself() };
-        // SAFETY: what is in the deque was put there by `push`, and has left it now.
-        word.map(|word| Found::from(unsafe { JobRef::from_word(word) }))
+        let job = if self.is_isolated() { None } else { self.steal_from_itself() };
+        job.map(Found::from)
     }
 
     /// Wants its place back.
@@ -200,9 +211,16 @@ impl WorkerThread {
             return;
         }
         let registry = self.registry();
+        if registry.is_left_behind() {
+            // `f` has forked, and whichever thread got the place has it in the parent.
+            return self.place.set(place);
+        }
         match registry.places.ask_for(place, self.index()) {
             Asked::Here => self.place.set(place),
             Asked::Wait(ticket, holder) => {
+                // It may hold counts here: of a scope into which the closure that blocked has
+                // spawned. The scope does not end before the job that this worker is in the middle
+                // of.
                 // WAKE: whoever has it may sleep.
                 omittable!("place/no-call", registry.sleep.call(holder));
                 if ticket.state.wait_while_for(WAITING, PATIENCE) {
@@ -214,15 +232,27 @@ impl WorkerThread {
         }
     }
 
-    /// Whether it has a place that others wait for.
+    /// Whether it has a place that others wait for. In a forked child none of them is there.
     pub(super) fn place_is_wanted(&self) -> bool {
-        self.place().is_some_and(|place| self.registry().places.is_wanted(place))
+        let registry = self.registry();
+        let is_wanted = |place| {
+            registry.places.are_wanted() && !registry.is_left_behind() && registry.places.is_wanted(place)
+        };
+        self.place().is_some_and(is_wanted)
     }
 
     /// Whether it has something to [do](Self::mind_place) about its place before it takes another
     /// job: others want it, or it is between two jobs, and has none.
+    #[inline]
     pub(super) fn must_mind_place(&self, is_main_loop: bool) -> bool {
-        self.place_is_wanted() || (is_main_loop && self.place().is_none())
+        let has_place = self.place.get() != NOWHERE;
+        (!has_place || self.registry().places.are_wanted()) && self.must_mind_place_cold(is_main_loop)
+    }
+
+    #[cold]
+    fn must_mind_place_cold(&self, is_main_loop: bool) -> bool {
+        self.place_is_wanted()
+            || (is_main_loop && self.place().is_none() && !self.registry().is_left_behind())
     }
 
     /// Where it waits for a latch: lets others have its place if they want it. A spare between two
@@ -257,12 +287,27 @@ impl WorkerThread {
         }
     }
 
+    /// Between two jobs, in a loop that is not the main one: lets others have its place if they
+    /// want it, and waits until it has one again.
+    pub(crate) fn lend_wanted_place(&self, end: &LatchWord) {
+        if self.must_mind_place(true) && !self.is_spare() {
+            self.mind_place(end, true);
+        }
+    }
+
+    /// Main loop: waits for a place, if it has none. False if the pool ends before.
+    pub(super) fn wait_for_place(&self) -> bool {
+        if self.place().is_none() {
+            self.mind_place(self.end(), true);
+        }
+        self.place().is_some()
+    }
+
     /// In the middle of a job, where it has nothing to do but to wait: whoever has its place sees
     /// to the rest. It wants it again when the latch is set, or nobody has it.
     fn sleep_without_place(&self, latch: &LatchWord) {
         let (registry, place) = (self.registry(), self.back_to.get());
         let is_free = || place == NOWHERE || registry.places.is_free(place);
-        self.settle();
         while !latch.probe() && !is_free() {
             // WAKE: the latch's setter, or whoever gives the place up to nobody.
             registry.sleep.sleep_alone(self.index(), latch, &is_free, self);
@@ -294,13 +339,19 @@ impl WorkerThread {
     }
 }
 
-/// A worker that may not have its place. It wants it back when this is dropped.
+/// A worker that may not have its place. It wants it back when this is dropped, and waits for it.
+/// Every wait of a worker for another thread that runs in its place lies between the two.
 struct Away<'w> {
     worker: &'w WorkerThread,
 }
 
 impl<'w> Away<'w> {
     fn begin(worker: &'w WorkerThread) -> Self {
+        // WAKE: a thread that waits in `CountLatch::wait` for the end of a scope is woken here if
+        // this worker holds the last counts. The thread that has the place from now on may be in a
+        // job which does not end before that scope.
+        omittable!("place/waits-unsettled", worker.settle());
+        worker.registry().sleep.mark_away(worker.index());
         worker.registry().sleep.step_aside();
         Self { worker }
     }
@@ -308,6 +359,7 @@ impl<'w> Away<'w> {
 
 impl Drop for Away<'_> {
     fn drop(&mut self) {
+        self.worker.registry().sleep.mark_back(self.worker.index());
         self.worker.come_back();
         self.worker.registry().sleep.step_back();
     }

@@ -1,8 +1,7 @@
 //! The places of a pool: who has each, and who waits for it. See [`place`](super::place).
 
 use drowse_sync::atomic::{AtomicUsize, Ordering};
-use drowse_sync::{Arc, Mutex, WaitWord, omittable};
-use std::collections::VecDeque;
+use drowse_sync::{Arc, Mutex, Outlined, WaitWord, omittable};
 
 pub(super) const WAITING: u32 = 0;
 const GRANTED: u32 = 1;
@@ -23,7 +22,7 @@ pub(super) struct Places {
 pub(super) struct Place {
     /// The seat of whoever has it.
     pub(super) holder: Option<usize>,
-    waiters: VecDeque<Arc<Ticket>>,
+    waiters: Outlined<Vec<Arc<Ticket>>>,
 }
 
 /// Somebody waits for a place.
@@ -75,7 +74,7 @@ pub(super) enum Asked {
 impl Places {
     /// Each worker in its own.
     pub(super) fn new(count: usize) -> Self {
-        let place = |index| Mutex::new(Place { holder: Some(index), waiters: VecDeque::new() });
+        let place = |index| Mutex::new(Place { holder: Some(index), waiters: Outlined::new(Vec::new()) });
         let [wanted, free, alone] = std::array::from_fn(|_| AtomicUsize::new(0));
         Self { places: (0..count).map(place).collect(), wanted, free, alone }
     }
@@ -93,7 +92,10 @@ impl Places {
 
     /// Gives a place to whoever has waited longest, if anybody does: its seat.
     pub(super) fn pass_on(&self, place: &mut Place) -> Option<usize> {
-        let ticket = place.waiters.pop_front()?;
+        if place.waiters.is_empty() {
+            return None;
+        }
+        let ticket = place.waiters.remove(0);
         // ORDERING: relaxed; a hint.
         self.wanted.fetch_sub(1, Ordering::Relaxed);
         place.holder = Some(ticket.seat);
@@ -178,7 +180,7 @@ impl Places {
             return Asked::Here;
         };
         let ticket = Arc::new(Ticket { place, seat, state: WaitWord::new(WAITING) });
-        this.waiters.push_back(Arc::clone(&ticket));
+        this.waiters.push(Arc::clone(&ticket));
         // ORDERING: relaxed; the caller calls the holder, by a fence.
         self.wanted.fetch_add(1, Ordering::Relaxed);
         Asked::Wait(ticket, holder)
@@ -189,7 +191,7 @@ impl Places {
         let mut place = self.places[ticket.place].lock();
         let is_it = |other: &Arc<Ticket>| Arc::ptr_eq(other, ticket);
         let Some(at) = place.waiters.iter().position(is_it) else { return false };
-        place.waiters.remove(at);
+        drop(place.waiters.remove(at));
         // ORDERING: relaxed; a hint.
         self.wanted.fetch_sub(1, Ordering::Relaxed);
         true

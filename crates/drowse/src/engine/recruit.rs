@@ -1,14 +1,18 @@
-//! Who starts the threads of a pool, and who knows which of them are left.
+//! Starts the threads of a pool, and waits for their end.
 //!
-//! Most threads are started when the pool is built. Others come later: spares, and the threads of
-//! workers that have none yet or have none any more. So the pool keeps what it takes to start one.
+//! Most threads are started when the pool is built. Others come later: spares, watches, and the
+//! threads of workers that have none yet or have none any more.
 //!
-//! A thread counts as *present* from the moment at which it is decided that it will be, until it
-//! does nothing more for the pool. Those that we have started ourselves can be joined too, which
-//! waits until the system has forgotten them and their thread-locals are gone.
+//! A thread counts as *present* from the decision to start it until it does nothing more for the
+//! pool. Those that drowse has started itself can be joined too, which waits until the system has
+//! forgotten them and their thread-locals are gone.
 
+use super::crew::{BusyThread, Crew, Member, Role, Started, Unfinished, busy_threads};
 use super::start::{ThreadBuilderParts, run_worker};
-use drowse_sync::{Arc, Condvar, Mutex, Stopwatch, thread};
+use drowse_sync::{
+    Arc, Condvar, Mutex, MutexGuard, OnceLock, Outlined, Stopwatch, serial_number, spawn_thread,
+};
+use std::cell::Cell;
 use std::fmt;
 use std::io;
 use std::mem;
@@ -16,90 +20,81 @@ use std::time::Duration;
 
 /// Starts threads for one pool, and keeps account of them.
 pub(crate) struct Recruiter {
-    /// One a worker.
-    names: Box<[Option<String>]>,
+    /// Tells recruiters apart, also from those that are gone.
+    id: u64,
+    /// One a worker. Empty if its thread has no name, or was not named yet.
+    names: Box<[OnceLock<String>]>,
     stack_size: Option<usize>,
-    crew: Mutex<Crew>,
-    /// Somebody is no longer present.
+    crew: Mutex<Outlined<Crew>>,
+    /// Notified when a thread is no longer present, or was joined.
     left: Condvar,
 }
 
-#[derive(Default)]
-struct Crew {
-    present: Vec<Member>,
-    /// Of the threads that we have started, by the number of each.
-    handles: Vec<(u64, thread::JoinHandle<()>)>,
-    /// Whoever has left last, before the end of the pool. It has joined those that left before it.
-    last_to_leave: Option<thread::JoinHandle<()>>,
-    /// Nobody will join them.
-    is_forgotten: bool,
-    /// Somebody will.
-    is_awaited: bool,
-    next_number: u64,
-}
-
-struct Member {
-    number: u64,
-    index: Option<usize>,
-    name: Option<String>,
-}
-
-/// A thread that was busy when a pool was to end: see
-/// [`StillBusy`](crate::StillBusy).
-///
-/// ```
-/// # use std::{sync::mpsc, time::Duration};
-/// # let builder = drowse::ThreadPoolBuilder::new().num_threads(1);
-/// # let pool = builder.thread_name(|_| "dozer".into()).build().unwrap();
-/// # let (hold, held) = mpsc::channel::<()>();
-/// # pool.spawn(move || _ = held.recv());
-/// let busy = pool.shutdown_timeout(Duration::ZERO).unwrap_err();
-/// assert_eq!(busy.threads()[0].to_string(), "worker 0 \"dozer\"");
-/// # drop(hold);
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct BusyThread {
-    /// The index of the worker that it is; `None` for a thread that stood in for others.
-    pub index: Option<usize>,
-    /// Its name, if it was given one.
-    pub name: Option<String>,
-}
-
-impl fmt::Display for BusyThread {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.index {
-            Some(index) => write!(f, "worker {index}")?,
-            None => f.write_str("a spare")?,
-        }
-        self.name.as_ref().map_or(Ok(()), |name| write!(f, " \"{name}\""))
-    }
+drowse_sync::thread_local! {
+    /// The recruiter whose thread this is: from its first step to the end of its last thread-local.
+    /// Zero for a thread of no pool.
+    static RECRUITED_BY: Cell<u64> = const { Cell::new(0) };
 }
 
 /// The models of single parts are not about the end of pools; each lock would multiply what they
 /// have to look at.
 const KEEPS_ACCOUNT: bool = !cfg!(drowse_loom);
 
+/// What a thread runs.
+pub(super) type Run = Box<dyn FnOnce() + Send>;
+
+/// After the system has refused a thread that is to join others, it is asked again after this.
+const NEXT_TRY: Duration = Duration::from_millis(1);
+
 impl Recruiter {
-    pub(crate) fn new(names: Box<[Option<String>]>, stack_size: Option<usize>) -> Self {
-        Self { names, stack_size, crew: Mutex::new(Crew::default()), left: Condvar::new() }
+    pub(crate) fn new(workers: usize, stack_size: Option<usize>) -> Self {
+        Self {
+            id: serial_number(),
+            names: (0..workers).map(|_| OnceLock::new()).collect(),
+            stack_size,
+            crew: Mutex::new(Outlined::new(Crew::default())),
+            left: Condvar::new(),
+        }
     }
 
     /// The name of this worker's thread.
     pub(crate) fn name(&self, worker: usize) -> Option<&str> {
-        self.names.get(worker)?.as_deref()
+        self.names.get(worker)?.get().map(String::as_str)
+    }
+
+    /// Names this worker's threads, the first time that it is called for it.
+    pub(super) fn set_name(&self, worker: usize, name: Option<String>) {
+        if let Some(name) = name {
+            let _ = self.names[worker].set(name);
+        }
     }
 
     pub(crate) fn stack_size(&self) -> Option<usize> {
         self.stack_size
     }
 
-    /// There is going to be a thread for this worker, or for a spare of this name.
-    pub(super) fn expect(self: &Arc<Self>, index: Option<usize>, name: Option<&str>) -> Presence {
+    /// Makes the calling thread one of the pool's own, until what this returns is dropped.
+    pub(super) fn enlist(&self) -> Enlisted {
+        Enlisted(RECRUITED_BY.with(|recruiter| recruiter.replace(self.id)))
+    }
+
+    /// Whether the calling thread is one of the pool's own: one that waits for the end of them all
+    /// would wait for itself. True also while it drops its thread-locals.
+    pub(crate) fn owns_current_thread(&self) -> bool {
+        RECRUITED_BY.with(Cell::get) == self.id
+    }
+
+    /// There is going to be a thread for this worker.
+    pub(super) fn expect(self: &Arc<Self>, worker: usize) -> Presence {
+        self.expect_as(Role::Worker(worker), self.name(worker))
+    }
+
+    fn expect_as(self: &Arc<Self>, role: Role, name: Option<&str>) -> Presence {
         let number = if KEEPS_ACCOUNT {
             let mut crew = self.crew.lock();
-            let number = crew.number();
-            crew.present.push(Member { number, index, name: name.map(str::to_owned) });
+            let member = crew.new_member(role, name);
+            let number = member.number;
+            crew.present.push(member);
             number
         } else {
             0
@@ -121,9 +116,11 @@ impl Recruiter {
         let given = Arc::clone(&kept);
         let run = move || {
             let parts = given.lock().take();
-            parts.into_iter().for_each(run_worker);
+            if let Some(parts) = parts {
+                run_worker(parts);
+            }
         };
-        self.start(self.name(index), run).map_err(|error| {
+        self.start(Role::Worker(index), self.name(index), Box::new(run)).map_err(|error| {
             let parts = kept.lock().take();
             Box::new((error, parts.expect("there is no thread that could have taken them")))
         })
@@ -131,44 +128,56 @@ impl Recruiter {
 
     /// Starts a thread with this name that is no worker, or not yet. The end of the pool waits for
     /// it, as for the others, if anybody waits.
-    #[allow(dead_code, reason = "for threads that stand in for others that block")]
-    pub(crate) fn start_spare(
-        self: &Arc<Self>,
-        name: &str,
-        run: impl FnOnce() + Send + 'static,
-    ) -> io::Result<()> {
-        let presence = self.expect(None, Some(name));
-        self.start(Some(name), move || {
+    pub(super) fn start_spare(self: &Arc<Self>, name: &str, run: Run) -> io::Result<()> {
+        let presence = self.expect_as(Role::Spare, Some(name));
+        let run = move || {
             let _presence = presence;
             run();
-        })
+        };
+        self.start(Role::Spare, Some(name), Box::new(run))
     }
 
-    fn start(self: &Arc<Self>, name: Option<&str>, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
-        let mut builder = thread::Builder::new();
-        if let Some(name) = name {
-            builder = builder.name(name.to_owned());
-        }
-        if let Some(stack_size) = self.stack_size {
-            builder = builder.stack_size(stack_size);
-        }
+    /// Starts a thread with this name that watches the others until the pool ends. `run` calls
+    /// handlers by [`Presence::while_busy`]. The end of the pool waits for it, as for the others.
+    /// Does nothing if the pool has ended.
+    pub(super) fn start_watch(
+        self: &Arc<Self>,
+        name: &str,
+        run: Box<dyn FnOnce(&Presence) + Send>,
+    ) -> io::Result<()> {
+        let presence = self.expect_as(Role::Watch, Some(name));
+        self.start(Role::Watch, Some(name), Box::new(move || run(&presence)))
+    }
+
+    #[inline(never)]
+    fn start(self: &Arc<Self>, role: Role, name: Option<&str>, run: Run) -> io::Result<()> {
+        // What was chosen is for jobs. Handlers have what threads have by default.
+        let stack_size = self.stack_size.filter(|_| role != Role::Watch);
         if !KEEPS_ACCOUNT {
-            return builder.spawn(run).map(drop);
+            return spawn_thread(name, stack_size, run).map(drop);
         }
         // Dropped when the lock is free again, if it is not run: it may hold a presence.
         let kept = Arc::new(Mutex::new(Some(run)));
         let run = Arc::clone(&kept);
         // Locked until the handle is where the thread looks for it when it ends.
         let mut crew = self.crew.lock();
-        let number = crew.number();
+        if crew.is_over && role == Role::Watch {
+            return Ok(());
+        }
+        let member = crew.new_member(role, name);
+        let number = member.number;
         let recruiter = Arc::clone(self);
-        let handle = builder.spawn(move || {
+        let run = move || {
+            mem::forget(recruiter.enlist());
             let _leaving = Leaving { recruiter, number };
             let run = run.lock().take();
-            run.into_iter().for_each(|run| run());
-        })?;
+            if let Some(run) = run {
+                run();
+            }
+        };
+        let handle = spawn_thread(name, stack_size, Box::new(run))?;
         if !crew.is_forgotten {
-            crew.handles.push((number, handle));
+            crew.started.push(Started { member, handle });
         }
         Ok(())
     }
@@ -177,7 +186,7 @@ impl Recruiter {
     /// gone: where threads take longer to end than others to start, there would be ever more.
     #[cfg(not(any(drowse_loom, drowse_shuttle)))]
     pub(super) fn lets_leave(&self) -> bool {
-        self.crew.lock().last_to_leave.as_ref().is_none_or(thread::JoinHandle::is_finished)
+        self.crew.lock().last_to_leave.as_ref().is_none_or(|last| last.handle.is_finished())
     }
 
     /// In a model a thread cannot tell.
@@ -186,29 +195,42 @@ impl Recruiter {
         true
     }
 
-    /// The thread of this number, which is the calling one, ends. If others go on, somebody has to
-    /// join it, or its stack would be kept until the end: that is the next one to leave, which has
-    /// nothing else to do.
+    /// Ends the thread of this number, which is the calling one. While the pool goes on, each
+    /// thread that leaves is joined by the next one to leave, which has nothing else to do: its
+    /// stack would be kept until the end of the pool otherwise. At the end of the pool all threads
+    /// end side by side: [`wait_for_all`](Self::wait_for_all) joins them, if it is called.
     fn end_thread(&self, number: u64) {
         let before = {
             let mut crew = self.crew.lock();
-            // If it is not there, somebody joins us already, or nobody will.
-            let at = crew.handles.iter().position(|(other, _)| *other == number);
+            if crew.is_over {
+                return;
+            }
+            // If it is not there, it is being joined, or was forgotten.
+            let at = crew.started.iter().position(|started| started.member.number == number);
             at.and_then(|at| {
-                let (_, own) = crew.handles.swap_remove(at);
+                let own = crew.started.swap_remove(at);
                 crew.last_to_leave.replace(own)
             })
         };
-        before.into_iter().for_each(join);
+        if let Some(before) = before {
+            before.join();
+        }
     }
 
-    /// Somebody is going to [wait](Self::wait_for_all): until then nobody is
+    /// The pool has ended: from now on each thread ends as soon as it can, and no watch is started.
+    pub(super) fn close(&self) {
+        if KEEPS_ACCOUNT {
+            self.crew.lock().is_over = true;
+        }
+    }
+
+    /// A thread is going to [wait](Self::wait_for_all): until then the others are not
     /// [forgotten](Self::forget).
     pub(crate) fn keep_to_join(&self) {
         self.crew.lock().is_awaited = true;
     }
 
-    /// Nobody waits for the threads: they end when they are done.
+    /// Nothing waits for the threads: they end when they are done.
     pub(crate) fn forget(&self) {
         if !KEEPS_ACCOUNT {
             return;
@@ -218,78 +240,130 @@ impl Recruiter {
             return;
         }
         crew.is_forgotten = true;
-        let gone = (mem::take(&mut crew.handles), crew.last_to_leave.take());
+        let gone = crew.take_started();
         drop(crew);
         drop(gone);
     }
 
-    /// Waits until somebody leaves, or for so long.
-    pub(crate) fn wait_for_somebody(&self, time: Duration) {
+    /// Waits until a thread leaves, or for so long.
+    pub(crate) fn wait_for_one(&self, time: Duration) {
         let crew = self.crew.lock();
         if !crew.present.is_empty() {
             drop(self.left.wait_for(crew, time));
         }
     }
 
-    /// Waits until nobody is present any more, but for no longer than that, if anything is said;
-    /// and then until the threads have ended that we have started.
+    /// Waits until no thread is present any more, and then until the threads that we have started
+    /// have ended and dropped their thread-locals; but for no longer than `time`, if there is one.
+    /// The calling thread must not be [one of them](Self::owns_current_thread).
     ///
     /// # Errors
     ///
-    /// If it takes longer. Then those who are left are forgotten.
-    pub(crate) fn wait_for_all(&self, time: Option<Duration>) -> Result<(), Vec<BusyThread>> {
-        let clock = Stopwatch::start();
+    /// If it takes longer. Then the threads that are left are forgotten.
+    pub(crate) fn wait_for_all(self: &Arc<Self>, time: Option<Duration>) -> Result<(), Unfinished> {
+        let limit = Limit { clock: Stopwatch::start(), time };
+        let crew = self.wait_while(&limit, |crew| !crew.present.is_empty());
+        let mut crew = crew.map_err(|crew| self.give_up(crew, Unfinished::Busy, |crew| &crew.present[..]))?;
+        let started = crew.take_started();
+        drop(crew);
+        if started.is_empty() {
+            return Ok(());
+        }
+        if time.is_none() {
+            for started in started {
+                started.join();
+            }
+            return Ok(());
+        }
+        self.join_within(&limit, started)
+    }
+
+    /// Waits for a change as long as `is_so`. `Err` when the time is up.
+    #[inline(never)]
+    fn wait_while(&self, limit: &Limit, is_so: fn(&Crew) -> bool) -> Result<Locked<'_>, Locked<'_>> {
         let mut crew = self.crew.lock();
-        while !crew.present.is_empty() {
-            let left = time.map(|time| time.saturating_sub(clock.elapsed()));
-            match left {
-                None => crew = self.left.wait(crew),
-                Some(Duration::ZERO) => {
-                    let busy_threads = crew.busy_threads();
-                    crew.is_awaited = false;
-                    drop(crew);
-                    self.forget();
-                    return Err(busy_threads);
+        while is_so(&crew) {
+            // WAKE: `Presence::drop` and the helper of `join_within` notify, after they have
+            // changed what we look at, with the lock.
+            crew = match limit.left() {
+                None => self.left.wait(crew),
+                Some(Duration::ZERO) => return Err(crew),
+                Some(left) => self.left.wait_for(crew, left),
+            };
+        }
+        Ok(crew)
+    }
+
+    /// Joins these threads by a helper, which alone can be waited for with a limit: how long their
+    /// thread-locals take to be dropped is up to the user.
+    fn join_within(self: &Arc<Self>, limit: &Limit, started: Vec<Started>) -> Result<(), Unfinished> {
+        let mut joining = Vec::with_capacity(started.len());
+        for started in &started {
+            joining.push(started.member.clone());
+        }
+        self.crew.lock().joining = joining;
+        // Kept until there is a helper that takes them.
+        let kept = Arc::new(Mutex::new(started));
+        let helper = loop {
+            let (recruiter, given) = (Arc::clone(self), Arc::clone(&kept));
+            let join_all = move || {
+                let started = mem::take(&mut *given.lock());
+                for started in started {
+                    recruiter.join_and_tell(started);
                 }
-                // WAKE: whoever leaves notifies, after it has changed what we look at, with the
-                // lock.
-                Some(left) => crew = self.left.wait_for(crew, left),
+            };
+            match spawn_thread(Some("drowse-joiner"), None, Box::new(join_all)) {
+                Ok(helper) => break Some(helper),
+                // The threads that end make room for it.
+                #[allow(clippy::disallowed_methods, reason = "nothing tells when there are threads again")]
+                Err(_) if limit.left() != Some(Duration::ZERO) => std::thread::sleep(NEXT_TRY),
+                Err(_) => break None,
             }
+        };
+        match self.wait_while(limit, |crew| !crew.joining.is_empty()) {
+            Ok(crew) => drop(crew),
+            Err(crew) => return Err(self.give_up(crew, Unfinished::Ending, |crew| &crew.joining[..])),
         }
-        loop {
-            let handles = mem::take(&mut crew.handles);
-            let last = crew.last_to_leave.take();
-            if handles.is_empty() && last.is_none() {
-                return Ok(());
-            }
-            drop(crew);
-            handles.into_iter().map(|(_, handle)| handle).chain(last).for_each(join);
-            crew = self.crew.lock();
+        if let Some(helper) = helper {
+            let _ = helper.join();
         }
+        Ok(())
+    }
+
+    fn join_and_tell(&self, started: Started) {
+        let number = started.member.number;
+        started.join();
+        self.crew.lock().joining.retain(|member| member.number != number);
+        // WAKE: `join_within`, which looks again.
+        self.left.notify_one();
+    }
+
+    #[inline(never)]
+    fn give_up(
+        &self,
+        mut crew: Locked<'_>,
+        how: fn(Vec<BusyThread>) -> Unfinished,
+        left: fn(&Crew) -> &[Member],
+    ) -> Unfinished {
+        let threads = busy_threads(left(&crew));
+        crew.is_awaited = false;
+        drop(crew);
+        self.forget();
+        how(threads)
     }
 }
 
-/// Waits until the thread is gone. It cannot be the calling one: whoever waits is no thread of the
-/// pool, or leaves after that one.
-fn join(handle: thread::JoinHandle<()>) {
-    // A panic of a spare was its own.
-    let _ = handle.join();
+type Locked<'a> = MutexGuard<'a, Outlined<Crew>>;
+
+/// Until when a thread waits.
+struct Limit {
+    clock: Stopwatch,
+    time: Option<Duration>,
 }
 
-impl Crew {
-    fn number(&mut self) -> u64 {
-        self.next_number += 1;
-        self.next_number
-    }
-
-    fn busy_threads(&self) -> Vec<BusyThread> {
-        let mut busy_threads: Vec<_> = self
-            .present
-            .iter()
-            .map(|member| BusyThread { index: member.index, name: member.name.clone() })
-            .collect();
-        busy_threads.sort_by_key(|thread| thread.index.unwrap_or(usize::MAX));
-        busy_threads
+impl Limit {
+    fn left(&self) -> Option<Duration> {
+        self.time.map(|time| time.saturating_sub(self.clock.elapsed()))
     }
 }
 
@@ -299,26 +373,53 @@ impl fmt::Debug for Recruiter {
     }
 }
 
-/// Somebody is present, or will be, as long as this lives.
+/// A thread is present, or will be, as long as this lives.
 #[derive(Debug)]
 pub(crate) struct Presence {
     recruiter: Arc<Recruiter>,
     number: u64,
 }
 
+impl Presence {
+    /// Runs a handler on a thread that watches: meanwhile the thread counts as busy.
+    pub(super) fn while_busy(&self, handler: &dyn Fn()) {
+        self.set_busy(true);
+        handler();
+        self.set_busy(false);
+    }
+
+    fn set_busy(&self, is_busy: bool) {
+        let mut crew = self.recruiter.crew.lock();
+        if let Some(own) = crew.present.iter_mut().find(|member| member.number == self.number) {
+            own.is_busy = is_busy;
+        }
+    }
+}
+
 impl Drop for Presence {
+    #[inline(never)]
     fn drop(&mut self) {
         if !KEEPS_ACCOUNT {
             return;
         }
         let mut crew = self.recruiter.crew.lock();
         crew.present.retain(|member| member.number != self.number);
-        // WAKE: there is at most one who waits, and it looks again.
+        // WAKE: there is at most one thread in `wait_for_all` or `wait_for_one`, and it looks
+        // again.
         self.recruiter.left.notify_one();
     }
 }
 
-/// What a thread that we have started does last, whatever happened before.
+/// The calling thread is one of a pool's own as long as this lives.
+pub(super) struct Enlisted(u64);
+
+impl Drop for Enlisted {
+    fn drop(&mut self) {
+        RECRUITED_BY.with(|recruiter| recruiter.set(self.0));
+    }
+}
+
+/// Does what a thread that we have started does last, whatever happened before.
 struct Leaving {
     recruiter: Arc<Recruiter>,
     number: u64,

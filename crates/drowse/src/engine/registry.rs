@@ -2,9 +2,11 @@
 
 use super::absent::Vacancies;
 use super::alarm::with_alarm;
+use super::ancestry::Ancestry;
 use super::bound::Bound;
 use super::context::Context;
 use super::lineage::Lineage;
+use super::outside::Outside;
 use super::parcels::Parcels;
 use super::places::Places;
 use super::recruit::Recruiter;
@@ -20,11 +22,11 @@ use crate::job::{JobFifo, JobHeader, JobRef};
 use crate::latch::OnceLatch;
 use crate::metrics::{Metrics, WorkMeter};
 use crate::report::Deadlock;
-use crate::trace::Recorder;
+use crate::trace::Record;
 use crate::unwind::{self, Payload};
 use drowse_sleep::{Reason, Sleep, Waker};
 use drowse_sync::atomic::{AtomicPtr, AtomicUsize};
-use drowse_sync::{Arc, CachePadded, Counter, OnceLock, Queue, look, say};
+use drowse_sync::{Arc, CachePadded, Counter, OnceLock, Outlined, Queue, Table, look, say};
 use std::fmt;
 use std::process;
 use std::ptr;
@@ -32,7 +34,8 @@ use std::time::Duration;
 
 /// One pool: its workers' shared parts, the injector, the sleep protocol, and the user's handlers.
 pub(crate) struct Registry {
-    pub(super) threads: Box<[ThreadInfo]>,
+    /// One a seat: those of spares are made when they are needed.
+    pub(super) threads: Table<ThreadInfo>,
     /// Jobs from threads that are not workers of this pool.
     pub(super) injector: CachePadded<Queue<JobRef>>,
     pub(crate) sleep: Sleep,
@@ -48,6 +51,8 @@ pub(crate) struct Registry {
     pub(super) isolates: bool,
     /// How many workers are in a region that is.
     pub(super) isolated_regions: Counter,
+    /// How many jobs are run that have [ancestors](super::ancestry) in other pools.
+    pub(super) with_ancestors: Counter,
     /// Jobs that were stolen by mistake.
     pub(super) returned: Parcels,
     /// How many things the pool must outlive: its handle, and each job that nobody waits for.
@@ -56,11 +61,13 @@ pub(crate) struct Registry {
     pub(crate) spawned: CachePadded<Bound>,
     /// Workers take the oldest of their own jobs, not the newest, where they are free to choose.
     pub(super) oldest_first: bool,
-    recorder: Option<Recorder>,
-    pub(super) handlers: Arc<Handlers>,
+    recorder: Option<Arc<dyn Record>>,
+    pub(super) handlers: Arc<Outlined<Handlers>>,
     pub(crate) recruiter: Arc<Recruiter>,
     /// Ends when this is dropped.
     pub(super) stall_watch: OnceLock<StallWatch>,
+    /// For the stall watch, if there is one.
+    pub(super) outside: Option<Outside>,
     /// If workers may be without a thread.
     pub(super) vacancies: Option<Arc<Vacancies>>,
 }
@@ -70,8 +77,8 @@ pub(super) struct RegistryParts {
     pub(super) sleep: Sleep,
     pub(super) oldest_first: bool,
     pub(super) isolates: bool,
-    pub(super) recorder: Option<Recorder>,
-    pub(super) handlers: Arc<Handlers>,
+    pub(super) recorder: Option<Arc<dyn Record>>,
+    pub(super) handlers: Arc<Outlined<Handlers>>,
     pub(super) recruiter: Arc<Recruiter>,
     pub(super) spares: Spares,
     pub(super) vacancies: Option<Arc<Vacancies>>,
@@ -93,8 +100,26 @@ pub(super) struct ThreadInfo {
     pub(super) seat: AtomicPtr<WorkerThread>,
     /// What it is in the middle of.
     pub(super) lineage: Lineage,
+    pub(super) ancestry: Ancestry,
     /// What is known of it by those who ask why nothing moves.
     pub(super) trail: CachePadded<Trail>,
+}
+
+impl ThreadInfo {
+    /// Of a worker with this thieves' end.
+    pub(super) fn new(stealer: Stealer<JobHeader>) -> Self {
+        Self {
+            terminate: OnceLatch::new(),
+            stealer,
+            broadcasts: Parcels::new(),
+            fifo: JobFifo::new(),
+            meter: CachePadded::new(WorkMeter::default()),
+            seat: AtomicPtr::new(ptr::null_mut()),
+            lineage: Lineage::new(),
+            ancestry: Ancestry::new(),
+            trail: CachePadded::new(Trail::default()),
+        }
+    }
 }
 
 type DeadlockHandler = dyn Fn(&Deadlock) + Send + Sync;
@@ -123,23 +148,12 @@ impl Registry {
     pub(super) fn new(stealers: Vec<Stealer<JobHeader>>, parts: RegistryParts) -> Arc<Self> {
         let RegistryParts { sleep, oldest_first, isolates, recorder, handlers, recruiter, .. } = parts;
         let RegistryParts { spares, vacancies, .. } = parts;
-        let threads: Box<[ThreadInfo]> = stealers
-            .into_iter()
-            .map(|stealer| ThreadInfo {
-                terminate: OnceLatch::new(),
-                stealer,
-                broadcasts: Parcels::new(),
-                fifo: JobFifo::new(),
-                meter: CachePadded::new(WorkMeter::default()),
-                seat: AtomicPtr::new(ptr::null_mut()),
-                lineage: Lineage::new(),
-                trail: CachePadded::new(Trail::default()),
-            })
-            .collect();
+        let threads = Table::new(stealers.into_iter().map(ThreadInfo::new), sleep.seats());
         let places = Places::new(sleep.workers());
         let registry = Arc::new_cyclic(|this| Self {
-            sleep: with_alarm(sleep, &handlers, this),
+            sleep: with_alarm(sleep, &handlers, &recruiter, this),
             stall_watch: OnceLock::new(),
+            outside: handlers.stall.as_ref().and_then(|plan| plan.after).map(|_| Outside::new()),
             threads,
             injector: CachePadded::new(Queue::new()),
             overdue: Counter::new(),
@@ -149,6 +163,7 @@ impl Registry {
             spares,
             isolates,
             isolated_regions: Counter::new(),
+            with_ancestors: Counter::new(),
             returned: Parcels::new(),
             reasons_to_live: CachePadded::new(AtomicUsize::new(1)),
             spawned: CachePadded::new(Bound::new()),
@@ -177,7 +192,7 @@ impl Registry {
 
     /// How many workers there can be, spares among them: those come last.
     pub(crate) fn num_seats(&self) -> usize {
-        self.threads.len()
+        self.threads.most()
     }
 
     /// Calls `f` with the worker that this thread is, if it is one of this pool.
@@ -211,7 +226,7 @@ impl Registry {
         };
         !self.injector.is_empty()
             || self.returned.are_there()
-            || self.threads[..self.sleep.seats_in_use()].iter().enumerate().any(has_jobs)
+            || self.threads.iter().take(self.sleep.seats_in_use()).enumerate().any(has_jobs)
     }
 
     /// Whether a broadcast has left a job for this worker, which nobody else can run.
@@ -230,30 +245,41 @@ impl Registry {
         }
     }
 
-    pub(crate) fn recorder(&self) -> Option<&Recorder> {
-        self.recorder.as_ref()
+    pub(crate) fn recorder(&self) -> Option<&dyn Record> {
+        self.recorder.as_deref()
     }
 
     /// Records what the calling thread does, if the pool has a trace.
     pub(crate) fn record(&self, what: TraceEvent) {
         if let Some(recorder) = &self.recorder {
+            self.record_with(&**recorder, what);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record_with(&self, recorder: &dyn Record, what: TraceEvent) {
+        // In a forked child a thread of the parent may have the lock of a ring.
+        if !self.is_left_behind() {
             recorder.record(what);
         }
     }
 
     /// The thread that calls this is going to run: it takes up a place. A worker that calls this is
     /// inactive and must not push, so the handler runs as on a thread outside.
+    ///
+    /// In a forked child it is not called: it counts the threads of the parent.
     pub(super) fn acquire_thread(&self) {
-        if let Some(acquire) = &self.handlers.acquire_thread {
-            WorkerThread::as_non_worker(|| self.catch_unwind(acquire));
+        if let Some(acquire) = self.handlers.acquire_thread.as_ref().filter(|_| !self.is_left_behind()) {
+            self.call_as_non_worker(acquire);
         }
     }
 
     /// The thread that calls this is going to block: its place is free. The handler runs as for
     /// [`acquire_thread`](Self::acquire_thread).
     pub(super) fn release_thread(&self) {
-        if let Some(release) = &self.handlers.release_thread {
-            WorkerThread::as_non_worker(|| self.catch_unwind(release));
+        if let Some(release) = self.handlers.release_thread.as_ref().filter(|_| !self.is_left_behind()) {
+            self.call_as_non_worker(release);
         }
     }
 
@@ -277,7 +303,7 @@ impl Registry {
 
     /// Waits, on a thread that does not run jobs meanwhile: it takes up no place.
     pub(crate) fn wait_outside<R>(&self, wait: impl FnOnce() -> R) -> R {
-        self.assert_here();
+        self.with_worker(|worker| worker.into_iter().for_each(WorkerThread::assert_settled));
         self.release_thread();
         let _back = TakesUpRoom { registry: self };
         wait()
@@ -286,21 +312,44 @@ impl Registry {
     /// A thread becomes the worker of this index, for the first time.
     pub(super) fn call_start_handler(&self, index: usize) {
         if let Some(start) = &self.handlers.start {
-            self.catch_unwind(|| start(index));
+            self.call_handler(&|| start(index));
         }
     }
 
     /// A thread ends that was the worker of this index.
     pub(super) fn call_exit_handler(&self, index: usize) {
         if let Some(exit) = &self.handlers.exit {
-            self.catch_unwind(|| exit(index));
+            self.call_handler(&|| exit(index));
         }
     }
 
-    /// Calls the user's code where nobody waits for it: a panic goes to the panic handler; without
-    /// one, or if it panics too, the process aborts.
+    /// Calls the user's code where no caller waits for it: see [`panicked`](Self::panicked).
+    #[inline]
     pub(crate) fn catch_unwind(&self, f: impl FnOnce()) {
-        let Err(payload) = unwind::halt_unwinding(f) else { return };
+        if let Err(payload) = unwind::halt_unwinding(f) {
+            self.panicked(payload);
+        }
+    }
+
+    /// Calls a handler on a thread that is no worker meanwhile.
+    #[cold]
+    #[inline(never)]
+    fn call_as_non_worker(&self, handler: &(dyn Fn() + Send + Sync)) {
+        WorkerThread::as_non_worker(|| self.catch_unwind(handler));
+    }
+
+    /// Calls a handler, as [`catch_unwind`](Self::catch_unwind).
+    #[cold]
+    #[inline(never)]
+    pub(super) fn call_handler(&self, handler: &dyn Fn()) {
+        self.catch_unwind(handler);
+    }
+
+    /// A job that no caller waits for has panicked, or a handler: tells the panic handler. Without
+    /// one, or if it panics too, the process aborts.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn panicked(&self, payload: Payload) {
         let Some(handler) = &self.handlers.panic else {
             say(format_args!(
                 "drowse: a spawned job or a handler panicked, and the pool has no panic handler \

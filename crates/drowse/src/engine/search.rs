@@ -2,11 +2,11 @@
 
 use super::isolate::Found;
 use super::lineage::Origin;
+use super::steal::ANY;
 use super::worker::WorkerThread;
 use crate::TraceEvent;
 use crate::deque::Steal;
-use crate::job::{JobHeader, JobRef};
-use std::ptr::NonNull;
+use crate::job::JobRef;
 
 /// After this many jobs from deques a worker first looks at what does not come through deques: its
 /// letters and the injector. So neither starves behind work that never ends.
@@ -29,12 +29,8 @@ pub(crate) enum Above {
 impl WorkerThread {
     /// A job of our own: from the deque, or left here by a broadcast.
     pub(super) fn take_local_job(&self) -> Option<Found> {
-        let word = if self.registry.oldest_first { self.steal_from_itself() } else { self.deque.pop() };
-        match word {
-            // SAFETY: what is in the deque was put there by `push`, and has left it now.
-            Some(word) => Some(unsafe { JobRef::from_word(word) }.into()),
-            None => self.take_letter(),
-        }
+        let job = if self.registry.oldest_first { self.steal_from_itself() } else { self.pop_in_order(ANY) };
+        job.map_or_else(|| self.take_letter(), |job| Some(job.into()))
     }
 
     /// A job of our own; or, after many jobs from deques in a row, one that is in no deque.
@@ -49,13 +45,11 @@ impl WorkerThread {
     }
 
     /// Takes a job as above, and runs it, unless it is the one that the caller has pushed and waits
-    /// for. In isolation it is nothing but the newest of our own, which is not older than that one,
-    /// unless somebody has stolen it.
-    pub(crate) fn run_job_above(&self, awaited: JobRef) -> Above {
+    /// for, at this `position`. In isolation it takes nothing that is older than that one.
+    pub(crate) fn run_job_above(&self, awaited: JobRef, position: i64) -> Above {
         let found = match self.is_isolated() {
             false => self.take_local_job_fairly(),
-            // SAFETY: what is in the deque was put there by `push`, and has left it now.
-            true => self.deque.pop().map(|word| unsafe { JobRef::from_word(word) }.into()),
+            true => self.pop_in_order(position).map(Found::from),
         };
         match found {
             None => Above::Nothing,
@@ -95,6 +89,9 @@ impl WorkerThread {
 
     /// One that somebody has found and may not run, or that was left for whoever may.
     pub(super) fn take_returned_job(&self) -> Option<Found> {
+        if self.registry.is_left_behind() {
+            return None; // As for letters.
+        }
         self.registry.returned.take_if(|_| true)
     }
 
@@ -162,12 +159,13 @@ impl WorkerThread {
     }
 
     /// The oldest item of our own deque, taken as a thief would.
-    pub(super) fn steal_from_itself(&self) -> Option<NonNull<JobHeader>> {
+    pub(super) fn steal_from_itself(&self) -> Option<JobRef> {
         while !self.deque.is_empty() {
             // After that, if we do not get an item, somebody else has taken one.
             self.deque.share();
             if let Steal::Success(word) = self.registry.threads[self.index()].stealer.steal() {
-                return Some(word);
+                // SAFETY: what is in the deque was put there by `push`, and has left it now.
+                return Some(unsafe { JobRef::from_word(word) });
             }
         }
         None

@@ -22,11 +22,35 @@ const MOST: u64 = 64;
 const FORKLESS: u64 = 8;
 const WITHOUT_A_FORK: u64 = 16;
 
+/// How long a caller that owes waits for its job before it pays, at a place that has not earned
+/// trust. Most jobs that are short are done by then. (In a virtual machine, to set a timer that is
+/// due sooner than the system's own costs up to 12 us, more than a wake.)
+const SOON: Duration = Duration::from_micros(250);
+
+/// The same at a place that has: later than the system's own timer, which costs nothing.
+const LATER: Duration = Duration::from_millis(5);
+
+/// How often the work of a place must have forked and been short, tried, for the place to have
+/// trust; twice as often after each surprise.
+const TRUST: u64 = 8;
+
+/// After so many times, one surprise is forgotten.
+const FORGIVEN: u64 = 1_024;
+
+/// The times that a place is not tried after its first surprise; eight times as many after each
+/// further one, up to the most surprises that are remembered.
+const SURPRISED: u64 = 64;
+const MOST_SURPRISES: u64 = 4;
+
 /// How long the work of each place takes, as far as that is known.
 ///
 /// One that may be short, as all workers together have done its work in little time, is *tried*: a
 /// single worker is woken, and the next one later, if it comes to that. One that was not short is
 /// not tried again for a while, for longer each time.
+///
+/// Work that forks and then blocks, or takes long, before it forks again is a *surprise*: what it
+/// has forked waits until the caller pays. So the caller pays [soon](SOON) until the place has
+/// earned trust, and a surprise is remembered for long.
 #[derive(Debug)]
 pub(super) struct Sites {
     sites: Box<[Site]>,
@@ -44,6 +68,28 @@ pub(super) struct Site {
     forkless: Counter,
     /// Nanoseconds that its work takes on one worker, about; 0 if that is not known.
     usual: Counter,
+    /// Times that its work forked, and was short, since the last surprise.
+    trust: Counter,
+    /// Surprises that are remembered.
+    surprises: Counter,
+}
+
+/// What came of work that was taken to be short.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tried {
+    /// The time that it took on the worker that ran it.
+    pub(super) took: Duration,
+    /// Whether it forked, and woke no worker for that.
+    pub(super) forked: bool,
+    /// Whether it was not done when the caller paid.
+    pub(super) was_late: bool,
+}
+
+impl Tried {
+    /// Of work that ran on the caller's own thread, which cannot pay meanwhile.
+    pub(super) fn by_guest(took: Duration) -> Self {
+        Self { took, forked: true, was_late: took > SOON }
+    }
 }
 
 impl Sites {
@@ -62,31 +108,60 @@ impl Sites {
 impl Site {
     /// Whether its work is taken to be short. (Threads may lose each other's news. It is a guess.)
     pub(super) fn seems_short(&self) -> bool {
-        // A model enters once.
-        let is_proven = cfg!(any(drowse_loom, drowse_shuttle)) || self.proofs.get() >= PROOFS;
-        is_proven && self.wait.get() == 0
+        // A model knows no time, and all that is taken to be short there is late.
+        let is_model = cfg!(any(drowse_loom, drowse_shuttle));
+        is_model || (self.proofs.get() >= PROOFS && self.wait.get() == 0)
     }
 
-    /// Its work was taken to be short, and has taken so long, on one worker. If it does not fork,
-    /// there is no point in trying it, whatever it takes.
-    pub(super) fn was_tried(&self, took: Duration, forks: bool) {
-        if !forks {
+    /// How long the caller waits before it pays.
+    pub(super) fn grace(&self) -> Duration {
+        if self.trust.get() >= TRUST << self.surprises.get() { LATER } else { SOON }
+    }
+
+    /// Records what came of work that was taken to be short.
+    pub(super) fn was_tried(&self, tried: Tried) {
+        let Tried { took, forked, was_late } = tried;
+        if forked && was_late {
+            let surprises = self.surprises.get();
+            self.wait.set_mine(SURPRISED << (3 * surprises.min(MOST_SURPRISES - 1)));
+            self.surprises.set_mine(MOST_SURPRISES.min(surprises + 1));
+            self.trust.set_mine(0);
+            return;
+        }
+        if took > SHORT {
+            let penalty = (self.penalty.get() * 2).clamp(1, MOST);
+            self.penalty.set_mine(penalty);
+            self.wait.set_mine(penalty);
+            self.note_usual(took);
+        } else if forked {
+            self.penalty.set_mine(self.penalty.get() / 2);
+            self.note_usual(took);
+            self.earn_trust();
+        } else if !was_late {
+            // There is no point in trying it. (One that forked after the caller had paid did not
+            // rely on that.)
             self.forkless.set_mine(self.forkless.get() + 1);
             if self.forkless.get() >= FORKLESS {
                 self.wait.set_mine(WITHOUT_A_FORK);
             }
-            return;
         }
+    }
+
+    /// Counts the time that its work took into the mean of the last few.
+    fn note_usual(&self, took: Duration) {
         self.forkless.set_mine(0);
-        let (usual, took_nanos) = (self.usual.get(), u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
-        // A mean of the last few.
-        self.usual.set_mine(if usual == 0 { took_nanos } else { usual - usual / 4 + took_nanos / 4 });
-        if took <= SHORT {
-            self.penalty.set_mine(self.penalty.get() / 2);
-        } else {
-            let penalty = (self.penalty.get() * 2).clamp(1, MOST);
-            self.penalty.set_mine(penalty);
-            self.wait.set_mine(penalty);
+        let (usual, took) = (self.usual.get(), u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
+        self.usual.set_mine(if usual == 0 { took } else { usual - usual / 4 + took / 4 });
+    }
+
+    /// Counts one more time that its work was short.
+    fn earn_trust(&self) {
+        let (trust, surprises) = (self.trust.get() + 1, self.surprises.get());
+        if trust < FORGIVEN {
+            self.trust.set_mine(trust);
+        } else if surprises > 0 {
+            self.surprises.set_mine(surprises - 1);
+            self.trust.set_mine(TRUST << surprises);
         }
     }
 
@@ -112,13 +187,104 @@ impl Site {
 
 #[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]
 mod tests {
-    use super::{MOST, PERHAPS_SHORT, PROOFS, SHORT, Site, Sites};
+    use super::*;
 
     /// A place whose work was done in little time, so often that it is tried.
     fn proven(sites: &Sites) -> &Site {
         let site = sites.of(0x5555_0010);
         (0..PROOFS).for_each(|_| site.was_not_tried(PERHAPS_SHORT));
         site
+    }
+
+    /// Work that forked, and was done before the caller paid.
+    fn after(took: Duration) -> Tried {
+        Tried { took, forked: true, was_late: false }
+    }
+
+    /// Work that forked and then blocked until the caller paid.
+    const SURPRISE: Tried = Tried { took: SOON, forked: true, was_late: true };
+
+    /// Enters so often with work that several workers do in no time, and that blocks if it is
+    /// tried. Returns how long the caller waited each time before it paid.
+    fn surprises(site: &Site, entries: u32) -> Vec<Duration> {
+        let enter = |_| {
+            let grace = site.seems_short().then(|| site.grace());
+            if grace.is_some() {
+                site.was_tried(SURPRISE)
+            } else {
+                site.was_not_tried(SHORT)
+            }
+            grace
+        };
+        (0..entries).filter_map(enter).collect()
+    }
+
+    #[test]
+    fn work_that_forks_and_blocks_is_seldom_tried_and_paid_for_soon() {
+        let sites = Sites::new();
+        let site = sites.of(0x5555_0010);
+        assert_eq!(surprises(site, 400), [SOON; 2]);
+        assert_eq!(surprises(site, 400), [SOON; 1]);
+        assert_eq!(surprises(site, 100_000), [SOON; 3]);
+    }
+
+    #[test]
+    fn a_place_with_trust_waits_for_the_timer_of_the_system_until_its_first_surprise() {
+        let sites = Sites::new();
+        let site = proven(&sites);
+        for _ in 0..TRUST {
+            assert_eq!(site.grace(), SOON);
+            site.was_tried(after(SHORT));
+        }
+        assert_eq!(site.grace(), LATER);
+        site.was_tried(after(SHORT * 2));
+        assert_eq!(site.grace(), LATER, "longer than usual, and done all the same");
+        assert_eq!(surprises(site, 400), [LATER, SOON]);
+        let earned = (0..).take_while(|_| site.grace() == SOON).map(|_| site.was_tried(after(SHORT)));
+        assert_eq!(earned.count() as u64, TRUST << 2);
+    }
+
+    #[test]
+    fn surprises_are_forgotten_one_by_one() {
+        let sites = Sites::new();
+        let site = proven(&sites);
+        (0..10).for_each(|_| site.was_tried(SURPRISE));
+        assert_eq!(site.surprises.get(), MOST_SURPRISES);
+        let until = |surprises| {
+            let tries = (0..).take_while(|_| site.surprises.get() > surprises);
+            tries.map(|_| site.was_tried(after(SHORT))).count() as u64
+        };
+        assert_eq!(until(MOST_SURPRISES - 1), FORGIVEN);
+        assert_eq!(site.grace(), LATER);
+        assert!((FORGIVEN..3 * FORGIVEN).contains(&until(0)));
+        assert_eq!(site.grace(), LATER);
+    }
+
+    #[test]
+    fn a_place_whose_work_has_become_long_is_seldom_tried_though_no_post_relied_on_its_caller() {
+        let sites = Sites::new();
+        let site = proven(&sites);
+        let long = Tried { forked: false, ..after(SOON * 8) };
+        let enter = |_| {
+            let tries = site.seems_short();
+            if tries {
+                site.was_tried(long)
+            } else {
+                site.was_not_tried(long.took)
+            }
+            tries
+        };
+        assert_eq!((0..100).filter(|n| enter(*n)).count(), 1);
+    }
+
+    #[test]
+    fn work_that_began_when_the_caller_had_paid_says_nothing_of_its_forks() {
+        let sites = Sites::new();
+        let site = proven(&sites);
+        for _ in 0..FORKLESS * 2 {
+            assert!(site.seems_short());
+            site.was_tried(Tried { forked: false, was_late: true, took: SHORT });
+        }
     }
 
     #[test]
@@ -128,7 +294,7 @@ mod tests {
         let site = proven(&sites);
         for _ in 0..10 {
             assert!(site.seems_short());
-            site.was_tried(SHORT, true);
+            site.was_tried(after(SHORT));
         }
     }
 
@@ -138,14 +304,14 @@ mod tests {
         let site = proven(&sites);
         let waits: Vec<u64> = (0..10)
             .map(|_| {
-                site.was_tried(SHORT * 2, true);
+                site.was_tried(after(SHORT * 2));
                 let waits = (0..).take_while(|_| !site.seems_short());
                 waits.map(|_| site.was_not_tried(PERHAPS_SHORT)).count() as u64
             })
             .collect();
         assert_eq!(waits[..4], [1, 2, 4, 8]);
         assert_eq!(waits[9], MOST);
-        site.was_tried(SHORT * 2, true);
+        site.was_tried(after(SHORT * 2));
         for _ in 0..1_000 {
             site.was_not_tried(PERHAPS_SHORT * 2);
         }
@@ -158,8 +324,12 @@ mod tests {
         let site = proven(&sites);
         let enter = |forks| {
             let tries = site.seems_short();
-            let tell = |took| if tries { site.was_tried(took, forks) } else { site.was_not_tried(took) };
-            tell(SHORT / 2);
+            let tried = Tried { forked: forks, ..after(SHORT / 2) };
+            if tries {
+                site.was_tried(tried)
+            } else {
+                site.was_not_tried(tried.took)
+            }
             tries
         };
         assert_eq!((0..8 + 170).filter(|_| enter(false)).count(), 8 + 10);

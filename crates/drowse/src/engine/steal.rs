@@ -11,7 +11,7 @@ use std::cell::Cell;
 use std::ptr::NonNull;
 
 /// Whatever is there, since when it may be.
-const ANY: i64 = i64::MIN;
+pub(super) const ANY: i64 = i64::MIN;
 
 /// Whether it is worth asking the owner of private jobs for them: force costs tens of microseconds
 /// where a heavy fence is a system call. (A model tries both.)

@@ -29,23 +29,27 @@
 //! After that the worker is in one of its loops, between two jobs, and it settles
 //!
 //! 1. before it runs a job of anything else: every job that is not of a scope does so first thing
-//!    (`StackJob::execute`, `spawned_job`), and one of another scope if the stock is not its own
-//!    (`ScopeBase::run`);
+//!    (`StackJob::execute`, `spawned_job`, `Registry::job_in`, `PoolHome::run`), and one of another
+//!    scope if the stock is not its own (`ScopeBase::begin_job`, `ScopeHome::run`);
 //! 2. when it has looked for a job everywhere once, and found none: before it asks for one, uses
 //!    force, pauses or sleeps (`find_work`);
 //! 3. before a loop returns to the code that called it, which may be of any job (`wait_until`,
-//!    `wait_for_b`, `run_one`);
-//! 4. at once, if a job has ended and all that is left of the count is in the stock: so the last
+//!    `wait_for_half`, `run_one`);
+//! 4. before it waits for something that happens on another thread in its place, or for its place
+//!    (`Away::begin`): the thread that has the place may be in a job that waits for the count;
+//! 5. at once, if a job has ended and all that is left of the count is in the stock: so the last
 //!    job of a scope sets its latch, as if there were no stocks, and the worker that waits for it
 //!    does not begin another job first.
+//!
+//! Every function in which a worker blocks asserts that (`assert_settled`), but for `come_back`.
 //!
 //! The worker that has opened S settles what it holds of S in the very step that counts the closure
 //! of S down. Which is why a thread that was *adopted*, and may return from its last loop never to
 //! come back to one, takes counts ahead from its own scopes only: there it has that step before it.
 //! From others it takes just what it needs.
 //!
-//! A job that blocks, or waits in another pool, keeps its worker's stock from being settled; but it
-//! is a job of S, or part of one, so that S waits for it in any case.
+//! A job that blocks without `blocking`, or comes back from it, keeps its worker's stock from being
+//! settled; but it is a job of S, or part of one, so that S waits for it in any case.
 //!
 //! *Pools.* A worker that runs a job may hold reasons for its pool to live: there is one anyway,
 //! since somebody waits for the job, or it is itself a reason. The worker settles by 2 and 3, so a
@@ -60,10 +64,12 @@
 
 use super::registry::Registry;
 use super::worker::WorkerThread;
+use crate::job::JobRef;
 use crate::latch::CountLatch;
+use crate::unwind::Payload;
 use drowse_sync::{faulty, omittable};
 use std::cell::Cell;
-use std::ptr;
+use std::ptr::{self, NonNull};
 
 /// So many counts are taken at once at most. (A model has few jobs.)
 const MOST_AT_ONCE: usize = if cfg!(any(drowse_loom, drowse_shuttle)) { 2 } else { 64 };
@@ -198,6 +204,10 @@ impl<C: SharedCount> Drop for Stock<C> {
     }
 }
 
+/// Where the panic of a spawned job goes: to the job around it, or by default to the panic handler.
+#[derive(Debug, Default)]
+pub(crate) struct PanicGoes(Option<NonNull<Option<Payload>>>);
+
 /// What a worker has in stock.
 #[derive(Debug)]
 pub(super) struct Stocks {
@@ -216,19 +226,50 @@ impl Stocks {
 impl WorkerThread {
     /// One more reason for its pool to live: a job that it spawns.
     #[inline]
-    pub(super) fn take_reason(&self) {
+    pub(crate) fn take_reason(&self) {
         self.stocks.reasons.take(&self.registry, || !self.stocks.is_adopted);
     }
 
     /// One reason less: a job that has ended on it.
-    #[inline]
     pub(crate) fn put_reason(&self) {
         // SAFETY: it was the job's. The registry is ours.
         unsafe { self.stocks.reasons.put(&raw const *self.registry) };
     }
 
+    /// Begins a job that is a reason for its pool to live. Returns what its end is to be told.
+    pub(crate) fn begin_spawned_job(&self) -> PanicGoes {
+        self.begin_other_job();
+        self.panic_goes.take()
+    }
+
+    /// Ends such a job, which may have panicked.
+    pub(crate) fn end_spawned_job(&self, panic: Option<Payload>, goes: PanicGoes) {
+        match (panic, goes) {
+            (None, _) => (),
+            (Some(payload), PanicGoes(None)) => self.registry.panicked(payload),
+            // SAFETY: it points into the frame of `execute_inner_job`, which is executing this job:
+            // `begin_spawned_job` has taken it for this job alone.
+            (Some(payload), PanicGoes(Some(kept))) => unsafe { *kept.as_ptr() = Some(payload) },
+        }
+        self.put_reason();
+    }
+
+    /// Executes a spawned job in the middle of another one, around it. Returns its panic, of which
+    /// the panic handler is not told.
+    ///
+    /// # Safety
+    ///
+    /// As for [`JobRef::execute`]; and `job` must begin with
+    /// [`begin_spawned_job`](Self::begin_spawned_job).
+    pub(crate) unsafe fn execute_inner_job(&self, job: JobRef) -> Option<Payload> {
+        let mut panic = None;
+        self.panic_goes.set(PanicGoes(Some(NonNull::from(&mut panic))));
+        // SAFETY: the caller's promise.
+        unsafe { job.execute(self) };
+        panic
+    }
+
     /// One more job of a scope, which it spawns.
-    #[inline]
     pub(crate) fn take_count(&self, latch: &CountLatch) {
         self.stocks.scopes.take(latch, || !self.stocks.is_adopted || latch.is_waited_for_by(self));
     }
@@ -238,7 +279,6 @@ impl WorkerThread {
     /// # Safety
     ///
     /// The count must be the caller's. The scope may be gone when the call returns.
-    #[inline]
     pub(crate) unsafe fn put_count(&self, latch: *const CountLatch) {
         // SAFETY: the caller's promise.
         unsafe { self.stocks.scopes.put(latch) };
@@ -268,9 +308,13 @@ impl WorkerThread {
         self.stocks.reasons.settle();
     }
 
-    /// Whether it holds nothing that anybody waits for.
-    pub(super) fn has_settled(&self) -> bool {
-        self.stocks.scopes.count.get() == 0 && self.stocks.reasons.count.get() == 0
+    /// Checks that the worker holds no count, where it is about to block.
+    #[track_caller]
+    pub(super) fn assert_settled(&self) {
+        debug_assert!(
+            self.stocks.scopes.count.get() == 0 && self.stocks.reasons.count.get() == 0,
+            "a worker that blocks holds no counts that other threads wait for"
+        );
     }
 }
 

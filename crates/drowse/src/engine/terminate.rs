@@ -8,7 +8,7 @@ use super::registry::Registry;
 use super::stall::StallWatch;
 use super::stock::SharedCount;
 use drowse_sync::atomic::Ordering;
-use drowse_sync::mutant;
+use drowse_sync::{ThreadId, mutant};
 
 impl Registry {
     /// One more reason to live: a job that the calling thread spawns. Only for a caller that holds
@@ -21,6 +21,14 @@ impl Registry {
                 self.add(1);
             }
         });
+    }
+
+    /// Whether the thread of this worker, which had one, is gone; `false` if the system does not
+    /// tell.
+    pub(crate) fn thread_is_gone(&self, worker: usize) -> bool {
+        let is_there = |thread: ThreadId| thread.motion().is_some();
+        let thread = self.threads[worker].trail.thread();
+        is_there(ThreadId::current()) && thread.is_some_and(|thread| !is_there(thread))
     }
 
     /// One reason less. The last one ends the pool.
@@ -50,11 +58,13 @@ impl SharedCount for Registry {
         let registry = unsafe { &*this };
         // ORDERING: acquire-release, so that what each holder did comes before the end.
         let ordering = mutant::weaken("engine/release-relaxed", Ordering::AcqRel);
-        if registry.reasons_to_live.fetch_sub(count, ordering) == count {
+        // In a forked child there is no thread to be told, and locks may be locked for ever.
+        if registry.reasons_to_live.fetch_sub(count, ordering) == count && !registry.is_left_behind() {
+            registry.recruiter.close();
             registry.spares.close();
             registry.stall_watch.get().into_iter().for_each(StallWatch::end);
             registry.sleep.end_detection();
-            for (index, thread) in registry.threads[..registry.num_threads()].iter().enumerate() {
+            for (index, thread) in registry.threads.iter().take(registry.num_threads()).enumerate() {
                 // WAKE: each worker waits for its own latch in its main loop; one asleep on it is
                 // woken.
                 thread.terminate.set_and_wake(registry, index);

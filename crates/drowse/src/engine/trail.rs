@@ -30,18 +30,29 @@ pub enum WaitFor {
     Broadcast,
     /// For the closure of a [`JoinHandle`](crate::JoinHandle).
     Handle,
-    /// For whoever wakes the future of a [`block_on`](crate::block_on()).
+    /// For the waker of the future of a [`block_on`](crate::block_on()).
     Future,
+    /// For the end of a pool that it [shuts down](crate::ThreadPool::shutdown).
+    Shutdown,
 }
 
 impl WaitFor {
-    const ALL: [Self; 7] =
-        [Self::Home, Self::Join, Self::Scope, Self::Install, Self::Broadcast, Self::Handle, Self::Future];
+    const ALL: [Self; 8] = [
+        Self::Home,
+        Self::Join,
+        Self::Scope,
+        Self::Install,
+        Self::Broadcast,
+        Self::Handle,
+        Self::Future,
+        Self::Shutdown,
+    ];
 }
 
-impl fmt::Display for WaitFor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl WaitFor {
+    /// Returns the name that reports have for it.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
             Self::Home => "work",
             Self::Join => "the other half of a join",
             Self::Scope => "the jobs of a scope",
@@ -49,7 +60,14 @@ impl fmt::Display for WaitFor {
             Self::Broadcast => "a broadcast",
             Self::Handle => "the closure of a handle",
             Self::Future => "a future",
-        })
+            Self::Shutdown => "the end of the pool",
+        }
+    }
+}
+
+impl fmt::Display for WaitFor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 
@@ -119,8 +137,9 @@ impl Trail {
         self.found.set_mine(SEARCHING);
     }
 
-    /// A guest takes the seat of a worker that searches, asleep, and has something to do.
-    pub(super) fn begin_as_guest(&self) {
+    /// The worker does not search any more: it goes on with something of its own, or a guest takes
+    /// its seat.
+    pub(super) fn end_search(&self) {
         self.found.set_mine(OWN);
     }
 
@@ -164,6 +183,17 @@ impl Trail {
         ThreadId::from_bits(u32::try_from(self.thread.get()).unwrap_or(0))
     }
 
+    /// The name of its thread.
+    pub(super) fn name(&self) -> Option<&str> {
+        self.name.get().map(String::as_str)
+    }
+
+    /// Returns whether the worker runs a job that it took while an earlier one, below it on the
+    /// stack, waited for something.
+    pub(super) fn has_interrupted_a_wait(&self) -> bool {
+        self.jobs().iter().any(|job| job.taken_while.is_some())
+    }
+
     /// What changes as the worker goes on.
     pub(super) fn pulse(&self) -> [u64; 2] {
         let depth = self.depth.get();
@@ -188,7 +218,11 @@ impl Trail {
         let depth = self.depth.get();
         // The level below the last one that is told of must be there still.
         let told = depth.min(LEVELS as u64 - 1);
-        (depth - told + 1..=depth).rev().map(|depth| self.job_at(depth)).collect()
+        let mut jobs = Vec::new();
+        for level in 0..told {
+            jobs.push(self.job_at(depth - level));
+        }
+        jobs
     }
 }
 

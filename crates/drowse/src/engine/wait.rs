@@ -88,7 +88,10 @@ impl WorkerThread {
             wait_for_nobody();
         }
         let idle = sleep.start_looking(self.index());
-        self.search(if is_main_loop { idle } else { idle.in_a_job() }, latch, is_main_loop)
+        // An adopted thread that shuts the pool down is in the middle of other code, which may wait
+        // for jobs too: its seat is not for guests.
+        let may_have_guests = is_main_loop && !self.is_adopted();
+        self.search(if may_have_guests { idle } else { idle.in_a_job() }, latch, is_main_loop)
     }
 
     /// The same, for one that counts as searching.
@@ -96,7 +99,9 @@ impl WorkerThread {
         self.trail().begin_search();
         let sleep = &self.registry.sleep;
         let (mut found, mut is_bored) = (None, false);
-        while found.is_none() && !latch.probe() && !is_bored && !self.place_is_wanted() {
+        // What `go_on` does about its place comes before the next job, and before sleep.
+        let must_go_on = || self.must_mind_place(is_main_loop) || self.could_retake_place();
+        while found.is_none() && !latch.probe() && !is_bored && !must_go_on() {
             // One more look, and it is.
             is_bored = idle.is_bored();
             self.meter().searches.add_mine(1);
@@ -115,7 +120,10 @@ impl WorkerThread {
         sleep.stop_looking(idle, || look!("engine/baton-blind", self.registry.work_visible()));
         self.count_heavy_fences();
         self.streak_elsewhere.set(0);
-        let Some(found) = found else { return is_bored };
+        let Some(found) = found else {
+            self.trail().end_search();
+            return is_bored;
+        };
         self.run_found(found);
         false
     }
@@ -168,7 +176,7 @@ impl WorkerThread {
 /// A worker that is in a forked child has come to a point where only others could help, and they
 /// are in the parent.
 #[cold]
-fn wait_for_nobody() -> ! {
+pub(super) fn wait_for_nobody() -> ! {
     say(format_args!(
         "drowse: a job has called fork(), and what its child would wait for now is done by threads that are not in the \
          child; aborting it (let the child call exec or _exit inside of the job, or fork outside of thread pools)"
@@ -186,7 +194,7 @@ impl Host for WorkerThread {
     }
 
     fn before_sleep(&self) {
-        debug_assert!(self.has_settled(), "whoever sleeps holds nothing that others wait for");
+        self.assert_settled();
         self.tidy_up();
         self.registry.release_thread();
     }

@@ -1,6 +1,7 @@
 //! What one worker has for itself.
 
 use super::current::Detour;
+use super::in_order::InOrder;
 use super::lineage::{Lineage, Origin, Origins, Point};
 use super::place::NOWHERE;
 use super::places::Ticket;
@@ -8,7 +9,7 @@ use super::registry::Registry;
 use super::rng::Rng;
 use super::start::ThreadBuilderParts;
 use super::steal::Unanswered;
-use super::stock::Stocks;
+use super::stock::{PanicGoes, Stocks};
 use crate::deque::{Owner, Pushed};
 use crate::job::{JobFifo, JobHeader, JobRef, Slabs};
 use crate::metrics::WorkMeter;
@@ -47,6 +48,8 @@ pub(crate) struct WorkerThread {
     /// the case for the whole pool.
     pub(super) isolated: Cell<bool>,
     pub(super) floor: Cell<i64>,
+    /// What it has spawned in isolation, to be run oldest first.
+    pub(super) in_order: InOrder,
     /// The earliest point at which something was spawned that the future awaits which is being
     /// polled.
     awaits: Cell<Option<Point>>,
@@ -57,6 +60,8 @@ pub(crate) struct WorkerThread {
     pub(super) back_to: Cell<usize>,
     /// What to take off the heavy fences of its thread to get those of this worker.
     pub(super) heavy_fences_before: Cell<u64>,
+    /// Where the panic of the spawned job goes that begins next.
+    pub(super) panic_goes: Cell<PanicGoes>,
     /// How many of its waits, in which it runs other jobs, are on its stack.
     pub(super) waits: Cell<u32>,
     is_adopted: bool,
@@ -75,6 +80,7 @@ impl WorkerThread {
             slabs: Slabs::new(),
             isolated: Cell::new(parts.registry.isolates),
             floor: Cell::new(0),
+            in_order: InOrder::default(),
             awaits: Cell::new(None),
             place: Cell::new(if parts.index < parts.registry.num_threads() { parts.index } else { NOWHERE }),
             ticket: Cell::new(None),
@@ -89,6 +95,7 @@ impl WorkerThread {
             posts_later: Cell::new(false),
             unanswered: Unanswered::default(),
             heavy_fences_before: Cell::new(heavy_fences_executed().wrapping_sub(counted)),
+            panic_goes: Cell::default(),
             waits: Cell::new(0),
             is_adopted,
             detour,
@@ -141,6 +148,11 @@ impl WorkerThread {
     /// How far it has got, with what it has sent.
     pub(crate) fn point(&self) -> Point {
         Point { position: self.position(), moment: self.lineage().moment() }
+    }
+
+    /// Its index, and how far it has got.
+    pub(crate) fn whereabouts(&self) -> (usize, Point) {
+        (self.index, self.point())
     }
 
     /// A future that it polls awaits a handle of what it spawned at this point. See
@@ -228,20 +240,23 @@ impl WorkerThread {
         unsafe { self.push_to(&self.registry.threads[self.index].fifo, job) };
     }
 
-    /// The same, with those that were offered through this fifo. In isolation it is offered as it
-    /// is: the oldest of the fifo may be from outside.
+    /// Offers a job to everyone, to be run after those that this worker has offered before with
+    /// `fifo`. In isolation the fifo does not hold it: its oldest job may be from outside.
     ///
     /// # Safety
     ///
     /// As for [`push`](Self::push); and the fifo must be there until the job has run.
     pub(crate) unsafe fn push_to(&self, fifo: &JobFifo, job: JobRef) {
-        let job = match self.is_isolated() {
-            true => job,
+        // What was spawned in a region that is over, and is still there, comes first, unless
+        // something older is in the fifo.
+        if self.is_isolated() || (self.in_order.is_used() && fifo.is_empty()) {
             // SAFETY: the caller's promise.
-            false => unsafe { fifo.push(job) },
-        };
-        // SAFETY: the caller's promise; or a reference that the fifo has made for it.
-        self.without_turns(|| unsafe { self.push(job) });
+            return unsafe { self.push_in_order(fifo, job) };
+        }
+        // SAFETY: the caller's promise.
+        let reference = unsafe { fifo.push(job) };
+        // SAFETY: a reference that the fifo has made for the job.
+        self.without_turns(|| unsafe { self.push(reference) });
     }
 
     /// Room for the jobs that it spawns.
@@ -277,10 +292,9 @@ impl WorkerThread {
     /// # Safety
     ///
     /// The reference must no longer be in any queue, and must not have been executed.
-    #[inline]
-    pub(crate) unsafe fn execute(&self, job: JobRef) {
+    pub(super) unsafe fn execute(&self, job: JobRef) {
         // SAFETY: the caller's promise.
-        unsafe { job.execute() }
+        unsafe { job.execute(self) }
     }
 }
 

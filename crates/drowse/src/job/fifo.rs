@@ -1,7 +1,7 @@
 //! First in, first out, on top of deques that are last in, first out for their owner.
 
 use super::{JobHeader, JobRef};
-use crate::unwind;
+use crate::engine::WorkerThread;
 use drowse_sync::Queue;
 use std::ptr::NonNull;
 
@@ -32,17 +32,19 @@ impl JobFifo {
         unsafe { JobRef::new(NonNull::from(self).cast()) }
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
     /// # Safety
     ///
-    /// `header` must come from `push`: one execution per push.
-    unsafe fn execute(header: NonNull<JobHeader>) {
-        unwind::or_abort(|| {
-            // SAFETY: the fifo is alive by the promise made to `push`. It may be freed as soon as
-            // the job has run: we do not touch it after taking the job out.
-            let job = unsafe { header.cast::<Self>().as_ref() }.jobs.pop();
-            let job = job.expect("a fifo holds a job for each reference to it");
-            // SAFETY: taken out of the queue once, executed once.
-            unsafe { job.execute() };
-        });
+    /// `reference` must come from `push`: one execution per push.
+    unsafe fn execute(reference: JobRef, worker: &WorkerThread) {
+        // SAFETY: the fifo is alive by the promise made to `push`. It may be freed as soon as the
+        // job has run: it is not touched after the job was taken out.
+        let job = unsafe { reference.header().cast::<Self>().as_ref() }.jobs.pop();
+        let job = job.expect("a fifo holds a job for each reference to it");
+        // SAFETY: taken out of the queue once, executed once.
+        unsafe { job.execute(worker) };
     }
 }

@@ -2,13 +2,13 @@
 
 use super::{JobHeader, JobRef, Slabs};
 use crate::engine::WorkerThread;
-use crate::unwind;
+use std::alloc::{self, Layout};
 use std::mem;
 use std::ptr::NonNull;
 
 /// A closure in a box that is freed when it runs, or in a slot of a worker's [slabs](Slabs) if it
-/// is small. The closure must not panic: it catches what the user's code does and knows where to
-/// send it.
+/// is small. The closure must not panic: it catches the panics of the user's code, and knows where
+/// to send them.
 ///
 /// A closure that captures nothing, or nothing but values without a size, needs no box: there is
 /// nothing to keep in it but the header, which is the same for each job of its type.
@@ -18,76 +18,96 @@ pub(crate) struct HeapJob<F> {
     func: F,
 }
 
-impl<F: FnOnce() + Send> HeapJob<F> {
+impl<F: FnOnce(&WorkerThread) + Send> HeapJob<F> {
     /// What references to jobs without a box point to.
-    const UNBOXED: &'static JobHeader = &JobHeader::new(Self::execute_unboxed);
+    const UNBOXED: &'static JobHeader = &JobHeader::new(Self::execute);
 
-    /// Finds a place for `func`, and returns the one reference to it.
+    const HAS_BOX: bool = size_of::<F>() > 0;
+
+    const IS_SMALL: bool = Slabs::have_room_for(Layout::new::<Self>());
+
+    /// Finds memory for `func`, and returns the one reference to it.
     ///
     /// # Safety
     ///
     /// What `func` borrows must live until it has run.
+    #[inline]
     pub(crate) unsafe fn new_ref(func: F) -> JobRef {
-        if size_of::<F>() == 0 {
-            // `execute_unboxed` has it again. Until then it is neither dropped nor anywhere.
+        if !Self::HAS_BOX {
+            // `execute` makes it again out of nothing. Until then it is forgotten, and not dropped.
             mem::forget(func);
-            // SAFETY: a static stays put; `F` is `Send`; its function gets by with the header.
+            // SAFETY: a static stays where it is; `F` is `Send`; for an `F` without a size
+            // `execute` reads nothing behind the header.
             return unsafe { JobRef::new(NonNull::from(Self::UNBOXED)) };
         }
-        if let Some(slot) = Self::slot() {
-            // SAFETY: the slot is new, has room, and stays put until `execute_in_slab` frees it;
-            // `F` is `Send`; the header comes first.
-            return unsafe {
-                slot.write(Self { header: JobHeader::new(Self::execute_in_slab), func });
-                JobRef::new(slot.cast())
-            };
+        let job = if Self::IS_SMALL { allocate_small() } else { allocate(Layout::new::<Self>()) };
+        // SAFETY: the memory is new, and stays put until `execute` frees it; `F` is `Send`; the
+        // header comes first.
+        unsafe { job.header().cast().write(Self { header: JobHeader::new(Self::execute), func }) };
+        job
+    }
+
+    /// # Safety
+    ///
+    /// `job` must come from `new_ref`, once.
+    unsafe fn execute(job: JobRef, worker: &WorkerThread) {
+        // SAFETY: with a box: `new_ref` wrote the job there; it is read once, here, and its memory
+        // then freed by the function that belongs to `allocate_small` or `allocate`, with the same
+        // layout. Without: a value without a size can be read from any aligned place, and `new_ref`
+        // has forgotten one for each reference.
+        let func = unsafe {
+            if Self::HAS_BOX {
+                let this = job.header().cast::<Self>().read();
+                match Self::IS_SMALL {
+                    true => free_small(job, worker),
+                    false => alloc::dealloc(job.header().as_ptr().cast(), Layout::new::<Self>()),
+                }
+                this.func
+            } else {
+                NonNull::<F>::dangling().read()
+            }
+        };
+        func(worker);
+    }
+}
+
+/// Memory for a job that is small: a slot, if this thread is a worker, which has slots; else a box
+/// of that size. The reference is not to be executed before the job was written.
+#[inline(never)]
+fn allocate_small() -> JobRef {
+    WorkerThread::with_current(|worker| match worker {
+        // SAFETY: a new slot.
+        Some(worker) => unsafe { JobRef::new(worker.slabs().alloc().cast()) }.in_slab(),
+        None => allocate(Slabs::SMALL),
+    })
+}
+
+/// Memory for a job of this layout, in a box. The reference is not to be executed before the job
+/// was written.
+#[inline(never)]
+fn allocate(layout: Layout) -> JobRef {
+    // SAFETY: the layout has a size, since it has a header. The memory stays where it is, and
+    // `new_ref` writes the job before the reference can be executed.
+    unsafe {
+        let Some(memory) = NonNull::new(alloc::alloc(layout)) else { alloc::handle_alloc_error(layout) };
+        JobRef::new(memory.cast())
+    }
+}
+
+/// Frees the memory of a job that was read.
+///
+/// # Safety
+///
+/// It must come from [`allocate_small`], once.
+#[inline(never)]
+unsafe fn free_small(job: JobRef, worker: &WorkerThread) {
+    let memory = job.header().cast();
+    // SAFETY: the caller's promise. The bit says whether `allocate_small` took a slot or a box.
+    unsafe {
+        match job.is_in_slab() {
+            true => worker.slabs().free(memory),
+            false => alloc::dealloc(memory.as_ptr(), Slabs::SMALL),
         }
-        let job = Box::new(Self { header: JobHeader::new(Self::execute), func });
-        // SAFETY: the box stays put until `execute` takes it back; `F` is `Send`; the header comes
-        // first.
-        unsafe { JobRef::new(NonNull::from(Box::leak(job)).cast()) }
-    }
-
-    /// # Safety
-    ///
-    /// `header` must come from `new_ref`, once.
-    unsafe fn execute(header: NonNull<JobHeader>) {
-        // SAFETY: this is the box that `new_ref` leaked, and the only time that it is taken back.
-        let this = unsafe { Box::from_raw(header.cast::<Self>().as_ptr()) };
-        unwind::or_abort(this.func);
-    }
-
-    /// A slot for it, if it is small, and this thread has slots: it is a worker.
-    #[inline]
-    fn slot() -> Option<NonNull<Self>> {
-        if !Slabs::have_room_for::<Self>() {
-            return None;
-        }
-        WorkerThread::with_current(|worker| worker.map(|worker| worker.slabs().alloc().cast()))
-    }
-
-    /// # Safety
-    ///
-    /// `header` must come from `new_ref`, once.
-    unsafe fn execute_in_slab(header: NonNull<JobHeader>) {
-        // SAFETY: `new_ref` wrote it there, and this is the only time that it is read.
-        let this = unsafe { header.cast::<Self>().read() };
-        WorkerThread::with_current(|worker| {
-            let worker = worker.expect("jobs are run by workers");
-            // SAFETY: the slot that `new_ref` got, freed once. Nothing is left in it.
-            unsafe { worker.slabs().free(header.cast()) };
-        });
-        unwind::or_abort(this.func);
-    }
-
-    /// # Safety
-    ///
-    /// A `func` without a size must have been given to `new_ref`: one call of this for each.
-    unsafe fn execute_unboxed(_: NonNull<JobHeader>) {
-        // SAFETY: a value without a size is read from any place that is aligned for it. The caller
-        // stands for there being one, which `new_ref` has forgotten, so it is not there twice.
-        let func = unsafe { NonNull::<F>::dangling().read() };
-        unwind::or_abort(func);
     }
 }
 
@@ -98,7 +118,17 @@ mod tests {
 
     fn new_ref(func: impl FnOnce() + Send + 'static) -> JobRef {
         // SAFETY: it borrows nothing.
-        unsafe { HeapJob::new_ref(func) }
+        unsafe { HeapJob::new_ref(move |_: &WorkerThread| func()) }
+    }
+
+    /// # Safety
+    ///
+    /// Once for each reference.
+    unsafe fn execute(job: JobRef) {
+        let pool = crate::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        // SAFETY: the caller's promise.
+        let execute = move |worker: Option<&WorkerThread>| unsafe { job.execute(worker.unwrap()) };
+        pool.install(move || WorkerThread::with_current(execute));
     }
 
     #[test]
@@ -113,7 +143,7 @@ mod tests {
         assert_eq!(jobs[0], jobs[1], "two boxes have two addresses");
         for job in jobs {
             // SAFETY: once for each that was made.
-            unsafe { job.execute() };
+            unsafe { execute(job) };
         }
         assert_eq!(RUNS.load(Ordering::Relaxed), 2);
     }
@@ -129,7 +159,7 @@ mod tests {
         assert_ne!(jobs[0], jobs[1]);
         for job in jobs {
             // SAFETY: each once.
-            unsafe { job.execute() };
+            unsafe { execute(job) };
         }
         assert_eq!(SUM.load(Ordering::Relaxed), 3);
     }
@@ -157,7 +187,7 @@ mod tests {
         });
         assert_eq!(DROPS.load(Ordering::Relaxed), 0, "not when the job is made");
         // SAFETY: once.
-        unsafe { job.execute() };
+        unsafe { execute(job) };
         assert_eq!(DROPS_BEFORE_THE_END.load(Ordering::Relaxed), 0, "not while it runs");
         assert_eq!(DROPS.load(Ordering::Relaxed), 1);
     }

@@ -120,9 +120,15 @@ impl Slabs {
         Self { current: Cell::new(ptr::null_mut()), next: Cell::new(SLOTS), freed: Stock::new() }
     }
 
-    /// Whether a `T` fits into a slot.
-    pub(crate) const fn have_room_for<T>() -> bool {
-        size_of::<T>() <= SLOT_SIZE && align_of::<T>() <= SLOT_SIZE
+    /// What fits into a slot. (Aligned as allocators do it anyway.)
+    pub(crate) const SMALL: Layout = match Layout::from_size_align(SLOT_SIZE, 2 * align_of::<usize>()) {
+        Ok(layout) => layout,
+        Err(_) => panic!("a power of two"),
+    };
+
+    /// Returns `true` if a value of this layout fits into a slot.
+    pub(crate) const fn have_room_for(layout: Layout) -> bool {
+        layout.size() <= Self::SMALL.size() && layout.align() <= Self::SMALL.align()
     }
 
     /// A slot, to be freed by a worker, this one or another. What is in it does not matter.
@@ -146,7 +152,7 @@ impl Slabs {
         // SAFETY: just allocated. The slots need not be initialized.
         unsafe {
             (&raw mut (*slab).left).write(left);
-            (&raw mut (*slab).lifetime).write(Lifetime::new());
+            (&raw mut (*slab).lifetime).write(Lifetime::that_must_end());
         }
         self.current.set(slab);
         self.next.set(0);
@@ -184,6 +190,7 @@ impl Slabs {
     pub(crate) fn rest(&self) {
         self.freed.settle();
         let rest = SLOTS - self.next.replace(SLOTS);
+        let rest = faulty!("slab/rest-counts-short", rest, rest.saturating_sub(1));
         if rest > 0 {
             // SAFETY: these slots were not handed out, and will not be.
             unsafe { Slab::subtract(self.current.get(), rest) };
@@ -351,10 +358,10 @@ mod tests {
 
     #[test]
     fn three_words_beside_a_header_have_room() {
-        assert!(Slabs::have_room_for::<[usize; 4]>());
-        assert!(!Slabs::have_room_for::<[u8; SLOT_SIZE + 1]>());
+        assert!(Slabs::have_room_for(Layout::new::<[usize; 4]>()));
+        assert!(!Slabs::have_room_for(Layout::new::<[u8; SLOT_SIZE + 1]>()));
         #[repr(align(64))]
         struct Wide;
-        assert!(!Slabs::have_room_for::<Wide>());
+        assert!(!Slabs::have_room_for(Layout::new::<Wide>()));
     }
 }

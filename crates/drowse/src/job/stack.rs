@@ -1,4 +1,4 @@
-//! The job of someone who waits.
+//! The job of a caller that waits.
 
 use super::{JobHeader, JobRef};
 use crate::engine::WorkerThread;
@@ -9,25 +9,33 @@ use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::{self, NonNull};
 use std::thread;
 
-/// A closure in its caller's stack frame. The caller does not leave the frame before either it has
-/// got the job back and run it in place, or the latch tells that someone else has run it.
-///
-/// The closure is told whether it migrated: whether it runs on another thread than it was made on.
+/// A closure in its caller's stack frame. The caller does not leave the frame before it has taken
+/// the job back and run it in place, or the latch says that another thread has run it.
 #[repr(C)]
 pub(crate) struct StackJob<L, F, R> {
     header: JobHeader,
     pub(crate) latch: L,
-    /// Taken exactly once, by whoever runs the job.
+    /// Taken exactly once, by the thread that runs the job.
     func: UnsafeCell<ManuallyDrop<F>>,
     /// Written before the latch is set, read after.
     result: UnsafeCell<MaybeUninit<thread::Result<R>>>,
 }
 
-impl<L, F, R> StackJob<L, F, R>
-where
-    L: Latch,
-    F: FnOnce(bool) -> R,
-{
+/// Closure of a [`StackJob`]. Gets the worker that runs it, and whether that is another thread than
+/// the one that made the job. A trait, so that the second half of a join can also be called where
+/// no worker is at hand.
+pub(crate) trait Run<R> {
+    fn run(self, worker: &WorkerThread, migrated: bool) -> R;
+}
+
+impl<R, F: FnOnce(&WorkerThread, bool) -> R> Run<R> for F {
+    #[inline(always)]
+    fn run(self, worker: &WorkerThread, migrated: bool) -> R {
+        self(worker, migrated)
+    }
+}
+
+impl<L: Latch, F: Run<R>, R> StackJob<L, F, R> {
     #[inline(always)]
     pub(crate) fn new(func: F, latch: L) -> Self {
         Self {
@@ -51,26 +59,15 @@ where
         unsafe { JobRef::new(NonNull::from(self).cast()) }
     }
 
-    /// Runs the closure here and now. A panic goes straight to the caller.
+    /// Takes the closure out, for the caller to run in place.
     ///
     /// # Safety
     ///
     /// The job must not have run, and no reference to it may be left in any queue.
     #[inline(always)]
-    pub(crate) unsafe fn run_inline(&self, migrated: bool) -> R {
-        // SAFETY: by the caller's promise nobody else runs the job, so this is the one time it is
-        // taken.
-        let func = unsafe { self.func.with_mut(|func| ManuallyDrop::take(&mut *func)) };
-        func(migrated)
-    }
-
-    /// The closure, for somebody else to call.
-    ///
-    /// # Safety
-    ///
-    /// As for [`run_inline`](Self::run_inline).
     pub(crate) unsafe fn take_func(&self) -> F {
-        // SAFETY: the caller's promise, as in `run_inline`.
+        // SAFETY: by the caller's promise no other thread runs the job, so this is the one time
+        // that it is taken.
         unsafe { self.func.with_mut(|func| ManuallyDrop::take(&mut *func)) }
     }
 
@@ -88,20 +85,19 @@ where
     ///
     /// # Safety
     ///
-    /// `header` must come from `as_job_ref`, and the job must not have run.
-    unsafe fn execute(header: NonNull<JobHeader>) {
-        // The frame's owner waits for our latch. If anything here unwound past us, it would wait
-        // for ever.
-        let this = header.cast::<Self>().as_ptr();
-        // SAFETY: the owner keeps the job alive until the latch is set, which is the last thing we
-        // do; and a job runs once, so nobody else touches `func` and `result`.
-        unwind::or_abort(|| unsafe {
-            WorkerThread::with_current(|worker| worker.into_iter().for_each(WorkerThread::begin_other_job));
+    /// `job` must come from `as_job_ref`, and must not have run.
+    unsafe fn execute(job: JobRef, worker: &WorkerThread) {
+        worker.begin_other_job();
+        let this = job.header().cast::<Self>().as_ptr();
+        // SAFETY: the frame's owner keeps the job alive until the latch is set, which is the last
+        // thing done here; if anything here unwound, `JobRef::execute` would abort. A job runs
+        // once, so no other thread touches `func` and `result`.
+        unsafe {
             let func = (*this).func.with_mut(|func| ManuallyDrop::take(&mut *func));
-            let migrated = (*this).latch.migrated();
-            let result = unwind::halt_unwinding(|| func(migrated));
+            let migrated = (*this).latch.migrated(worker);
+            let result = unwind::halt_unwinding(|| func.run(worker, migrated));
             (*this).result.with_mut(|slot| (*slot).write(result));
-            L::set(ptr::addr_of!((*this).latch));
-        });
+            L::set(ptr::addr_of!((*this).latch), worker);
+        }
     }
 }

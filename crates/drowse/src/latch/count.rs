@@ -53,10 +53,16 @@ impl CountLatch {
         match (&self.at_zero, owner) {
             (AtZero::Worker(latch), Some(owner)) => {
                 let since = Since::Then(latch.owner_is(|owner| owner.since));
+                let is_outside = owner.registry().id() != registry.id();
+                let _waits = is_outside.then(|| registry.note_waiter(what)).flatten();
                 owner.wait_until(latch.word(), what, since);
             }
+            // In a forked child the pool has no threads. But there may be nothing to wait for.
+            (AtZero::Outside(latch), None) if latch.is_set() && registry.is_left_behind() => latch.wait(),
             (AtZero::Outside(latch), None) => {
+                let _waits = registry.note_waiter(what);
                 registry.help_until(|| latch.is_set());
+                registry.assert_here();
                 registry.wait_outside(|| latch.wait());
             }
             _ => unreachable!("a count latch is waited for by its owner"),
@@ -87,11 +93,22 @@ impl Drop for CountLatch {
     }
 }
 
-impl Latch for CountLatch {
-    /// Counts down by one.
-    unsafe fn set(this: *const Self) {
+impl CountLatch {
+    /// Counts down by one. From any thread.
+    ///
+    /// # Safety
+    ///
+    /// `this` must be alive when the call begins. It may be gone when the call returns.
+    pub(crate) unsafe fn set(this: *const Self) {
         // SAFETY: the caller's promise.
         unsafe { Self::subtract(this, 1) };
+    }
+}
+
+impl Latch for CountLatch {
+    unsafe fn set(this: *const Self, _: &WorkerThread) {
+        // SAFETY: the caller's promise.
+        unsafe { Self::set(this) };
     }
 }
 
@@ -123,7 +140,7 @@ impl SharedCount for CountLatch {
         // has set what it waits for. That is the last use of `this`.
         unsafe {
             match &(*this).at_zero {
-                AtZero::Worker(latch) => WorkerLatch::set(latch),
+                AtZero::Worker(latch) => WorkerLatch::set_from(latch, |owner| Arc::clone(&owner.registry)),
                 AtZero::Outside(latch) => LockLatch::set(latch),
             }
         }
@@ -150,16 +167,10 @@ impl AnyPool {
 }
 
 impl LatchOwner for AnyPool {
-    type Pool = Arc<Registry>;
-
     const FETCH_LATE: &'static str = "latch/count-fetch-late";
     const NO_WAKE: &'static str = "engine/count-latch-no-wake";
 
     fn index(&self) -> usize {
         self.index
-    }
-
-    unsafe fn pool(&self) -> Arc<Registry> {
-        Arc::clone(&self.registry)
     }
 }

@@ -1,6 +1,7 @@
 //! The latch for threads that belong to no pool: they have nothing to help with, so they block.
 
 use super::Latch;
+use crate::engine::WorkerThread;
 use drowse_sync::atomic::Ordering;
 use drowse_sync::{Arc, Lifetime, WaitWord, faulty, mutant};
 use std::time::Duration;
@@ -75,8 +76,13 @@ impl LockLatch {
     }
 }
 
-impl Latch for LockLatch {
-    unsafe fn set(this: *const Self) {
+impl LockLatch {
+    /// Sets the latch and wakes its waiter. From any thread.
+    ///
+    /// # Safety
+    ///
+    /// `this` must be alive when the call begins. It may be gone when the call returns.
+    pub(crate) unsafe fn set(this: *const Self) {
         // SAFETY: alive as the call begins; from here on our own count keeps the word.
         let word = unsafe { (*this).word() };
         // ORDERING: release pairs with the acquire of the waiter: it sees the job's result.
@@ -90,5 +96,12 @@ impl Latch for LockLatch {
         if old == WAITING {
             word.wake();
         }
+    }
+}
+
+impl Latch for LockLatch {
+    unsafe fn set(this: *const Self, _: &WorkerThread) {
+        // SAFETY: the caller's promise.
+        unsafe { Self::set(this) };
     }
 }

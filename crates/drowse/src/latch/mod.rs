@@ -1,11 +1,11 @@
-//! Latches: events that someone waits for.
+//! Latches: events that a worker or a thread outside waits for.
 //!
 //! | | set when | who waits, and how |
 //! |---|---|---|
 //! | [`SpinLatch`] | the one job is done | the worker that made it; helps meanwhile |
 //! | [`CrossLatch`] | the one job is done | a worker of *another* pool; helps its own |
 //! | [`CountLatch`] | several jobs are done | a worker, helping; or a thread outside, blocking |
-//! | [`LockLatch`] | someone says so | a thread outside, blocking |
+//! | [`LockLatch`] | a worker or a thread outside sets it | a thread outside, blocking |
 //! | [`OnceLatch`] | the pool ends | each worker in its main loop |
 //!
 //! A worker sleeps on the three-state [`LatchWord`](drowse_sleep::LatchWord) at the heart of the
@@ -21,9 +21,11 @@ pub(crate) use lock::LockLatch;
 pub(crate) use once::OnceLatch;
 pub(crate) use worker::{CrossLatch, SpinLatch};
 
-/// An event that can be set from any thread.
+use crate::engine::WorkerThread;
+
+/// Event that is set by the worker that has run the latch's job.
 pub(crate) trait Latch {
-    /// Sets the latch and wakes whoever waits for it.
+    /// Sets the latch and wakes its waiter. `setter` is the calling thread.
     ///
     /// The waiter may free the latch as soon as it sees it set, so this takes a raw pointer, and an
     /// implementation must not touch `this` after the step that makes it set.
@@ -31,16 +33,17 @@ pub(crate) trait Latch {
     /// # Safety
     ///
     /// `this` must be alive when the call begins.
-    unsafe fn set(this: *const Self);
+    unsafe fn set(this: *const Self, setter: &WorkerThread);
 
-    /// Whether the calling thread, which is about to run the job that the latch belongs to, is
-    /// another than the one that made the latch.
-    fn migrated(&self) -> bool {
+    /// Returns `true` if the calling worker, which is about to run the job, is not the thread that
+    /// made the latch.
+    #[inline(always)]
+    fn migrated(&self, _worker: &WorkerThread) -> bool {
         true
     }
 }
 
-/// A latch that someone else owns.
+/// A latch that another frame owns.
 #[derive(Debug)]
 pub(crate) struct LatchRef<'a, L>(&'a L);
 
@@ -51,12 +54,12 @@ impl<'a, L> LatchRef<'a, L> {
 }
 
 impl<L: Latch> Latch for LatchRef<'_, L> {
-    unsafe fn set(this: *const Self) {
+    unsafe fn set(this: *const Self, setter: &WorkerThread) {
         // SAFETY: `this` is alive as the call begins, and is not used once the inner latch is being
         // set.
         unsafe {
             let inner: *const L = (*this).0;
-            L::set(inner);
+            L::set(inner, setter);
         }
     }
 }

@@ -4,8 +4,8 @@ use super::Latch;
 use crate::engine::{End, Registry, WorkerThread};
 use drowse_sleep::{LatchWord, Reason};
 use drowse_sync::{Arc, Lifetime, faulty, omittable};
+use std::cell::Cell;
 use std::ops::Deref;
-use std::ptr::NonNull;
 
 /// Set when the one job is done.
 #[derive(Debug)]
@@ -23,27 +23,12 @@ pub(crate) type CrossLatch<'a> = WorkerLatch<OtherPool<'a>>;
 
 /// The worker that waits for a latch, as the latch knows it.
 pub(crate) trait LatchOwner {
-    /// What keeps the owner's registry alive for whoever sets the latch.
-    type Pool: Deref<Target = Registry>;
-
     /// The fault of fetching the owner from a latch that is set already.
     const FETCH_LATE: &'static str;
     /// The fault of not waking the owner.
     const NO_WAKE: &'static str;
 
     fn index(&self) -> usize;
-
-    /// The owner's pool, to be held on to when the latch is gone.
-    ///
-    /// # Safety
-    ///
-    /// Only for the thread that sets the latch, which must not keep it any longer than that takes.
-    unsafe fn pool(&self) -> Self::Pool;
-
-    /// Whether the owner is the calling thread, which runs the job.
-    fn is_this_thread(&self) -> bool {
-        false
-    }
 }
 
 impl<O: LatchOwner> WorkerLatch<O> {
@@ -72,40 +57,55 @@ impl<O: LatchOwner> WorkerLatch<O> {
         what(&self.owner)
     }
 
-    /// What it takes to wake the owner.
+    /// Sets the latch and wakes its owner. `pool` returns what keeps the owner's registry alive
+    /// when the latch is gone.
     ///
     /// # Safety
     ///
-    /// As for [`LatchOwner::pool`].
-    #[inline(always)]
-    unsafe fn owner(&self) -> (O::Pool, usize) {
-        self.lifetime.used();
-        // SAFETY: the caller's promise.
-        (unsafe { self.owner.pool() }, self.owner.index())
-    }
-}
-
-impl<O: LatchOwner> Latch for WorkerLatch<O> {
+    /// `this` must be alive when the call begins. It may be gone when the call returns.
     #[inline]
-    unsafe fn set(this: *const Self) {
+    pub(super) unsafe fn set_from<P>(this: *const Self, pool: impl Fn(&O) -> P)
+    where
+        P: Deref<Target = Registry>,
+    {
+        // SAFETY: `this` is alive until its word is set; after that this is called by the fault
+        // only.
+        let owner = || unsafe {
+            (*this).lifetime.used();
+            (pool(&(*this).owner), (*this).owner.index())
+        };
         // The owner may free the latch as soon as the word is set. So all that is needed after that
         // is fetched before.
-        // SAFETY: alive as the call begins; this is the thread that sets the latch.
-        let owner = unsafe { (*this).owner() };
+        let before = owner();
         // SAFETY: alive until its word is set. This is the last use of `this`.
         let slept = unsafe { LatchWord::set(&raw const (*this).word) };
-        let (pool, index) = faulty!(
-            O::FETCH_LATE,
-            owner,
-            // SAFETY: none, that is the point of the fault: the latch may be gone.
-            unsafe { (*this).owner() }
-        );
+        // (The point of the fault: the latch may be gone.)
+        let (pool, index) = faulty!(O::FETCH_LATE, before, owner());
         // WAKE: the owner, if it sleeps on the word: it did before we set it, or it finds it set.
         omittable!(O::NO_WAKE, pool.wake_owner(index, slept, Reason::Latch));
     }
+}
 
-    fn migrated(&self) -> bool {
-        !self.owner.is_this_thread()
+impl Latch for SpinLatch {
+    #[inline(never)]
+    unsafe fn set(this: *const Self, setter: &WorkerThread) {
+        // Only workers of the owner's pool take jobs from its deque. So the setter is one of them,
+        // and keeps the registry. (The latch of a job that was pushed to nobody's deque has no
+        // owner that sleeps: any registry will do.)
+        // SAFETY: the caller's promise.
+        unsafe { Self::set_from(this, |_| &**setter.registry()) };
+    }
+
+    #[inline(never)]
+    fn migrated(&self, worker: &WorkerThread) -> bool {
+        !worker.end_of_deque().is(self.end())
+    }
+}
+
+impl Latch for CrossLatch<'_> {
+    unsafe fn set(this: *const Self, _: &WorkerThread) {
+        // SAFETY: the caller's promise.
+        unsafe { Self::set_from(this, |owner| Arc::clone(owner.0.registry())) };
     }
 }
 
@@ -118,17 +118,19 @@ impl<O: LatchOwner> Drop for WorkerLatch<O> {
 
 /// A worker of the pool that runs the job, by the end of its deque.
 #[derive(Debug)]
-pub(crate) struct SamePool(End);
+pub(crate) struct SamePool(Cell<End>);
 
 impl SpinLatch {
     /// For a job that is going to be pushed to this position.
     ///
     /// # Safety
     ///
-    /// Only workers of the pool that the deque belongs to may set it, or nobody.
+    /// If `owner` is the end of a worker's deque, only workers of its pool may set the latch, and
+    /// the deque must be there until then. If it is nobody's, that must be there until then, and no
+    /// worker may wait for the latch.
     #[inline(always)]
     pub(crate) unsafe fn new(owner: End, position: i64) -> Self {
-        Self::with_word(LatchWord::with_note(position), SamePool(owner))
+        Self::with_word(LatchWord::with_note(position), SamePool(Cell::new(owner)))
     }
 
     /// The position of its job, or a negative number if it is set.
@@ -142,49 +144,31 @@ impl SpinLatch {
         self.word.set_note(position);
     }
 
-    /// The end that it was made with.
+    /// The end that it was made with, unless that has changed.
     #[inline(always)]
     pub(crate) fn end(&self) -> End {
-        self.owner.0
+        self.owner.0.get()
+    }
+
+    /// Makes `end` count as the end of the thread that made the latch: a job that the worker of
+    /// `end` runs has not migrated.
+    ///
+    /// # Safety
+    ///
+    /// As for [`new`](Self::new); and no other thread may use the latch yet.
+    pub(crate) unsafe fn set_end(&self, end: End) {
+        self.owner.0.set(end);
     }
 }
 
 impl LatchOwner for SamePool {
-    type Pool = SettersPool;
-
     const FETCH_LATE: &'static str = "latch/spin-fetch-late";
     const NO_WAKE: &'static str = "engine/spin-latch-no-wake";
 
     fn index(&self) -> usize {
-        // SAFETY: a deque is there as long as its pool, which the setter keeps alive; or its owner,
-        // who asks itself.
-        unsafe { self.0.number() }
-    }
-
-    unsafe fn pool(&self) -> SettersPool {
-        WorkerThread::with_current(|worker| {
-            let worker = worker.expect("jobs are run by workers");
-            SettersPool(NonNull::from(&**worker.registry()))
-        })
-    }
-
-    fn is_this_thread(&self) -> bool {
-        WorkerThread::with_current(|worker| worker.is_some_and(|worker| worker.end_of_deque().is(self.0)))
-    }
-}
-
-/// The pool of the worker that sets a latch, and that of the one that waits for it.
-#[derive(Debug)]
-pub(crate) struct SettersPool(NonNull<Registry>);
-
-impl Deref for SettersPool {
-    type Target = Registry;
-
-    #[inline(always)]
-    fn deref(&self) -> &Registry {
-        // SAFETY: only workers of the owner's pool take jobs from its deque. So the setter, which
-        // alone has this (see `LatchOwner::pool`), is one of them, and keeps the registry alive.
-        unsafe { self.0.as_ref() }
+        // SAFETY: a deque is there as long as its pool, which the setter keeps. Nobody's is a
+        // static, or lives as long as the `Detour` of the worker that waits for the call.
+        unsafe { self.0.get().number() }
     }
 }
 
@@ -200,16 +184,10 @@ impl<'a> CrossLatch<'a> {
 }
 
 impl LatchOwner for OtherPool<'_> {
-    type Pool = Arc<Registry>;
-
     const FETCH_LATE: &'static str = "latch/cross-fetch-late";
     const NO_WAKE: &'static str = "engine/cross-latch-no-wake";
 
     fn index(&self) -> usize {
         self.0.index()
-    }
-
-    unsafe fn pool(&self) -> Arc<Registry> {
-        Arc::clone(self.0.registry())
     }
 }

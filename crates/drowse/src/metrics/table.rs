@@ -5,22 +5,6 @@ use drowse_sleep::Reason;
 use std::fmt;
 use std::time::Duration;
 
-/// A heading, and what stands below it for a worker.
-type Column = (&'static str, fn(&WorkerMetrics) -> String);
-
-const WORK: [Column; 4] = [
-    ("searches", |worker| worker.searches.to_string()),
-    ("steals", |worker| worker.steals.to_string()),
-    ("injected", |worker| worker.injected.to_string()),
-    ("sleeps", |worker| worker.sleep.sleeps.to_string()),
-];
-
-const SLEEP: [Column; 3] = [
-    ("fruitless", |worker| worker.sleep.fruitless.to_string()),
-    ("kept awake", |worker| worker.sleep.kept_awake.to_string()),
-    ("parked", |worker| short(worker.sleep.parked)),
-];
-
 impl fmt::Display for Metrics {
     /// One row per worker, and one for all together. `wakes:` are the wake-ups by reason, for those
     /// reasons that there were ([`Reason`] explains them); `fruitless` those after which the worker
@@ -30,19 +14,26 @@ impl fmt::Display for Metrics {
     /// working ones.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let total = self.total();
-        let reasons: Vec<Reason> = Reason::ALL
-            .into_iter()
-            .filter(|reason| *reason == Reason::Job || total.sleep.wakes(*reason) > 0)
-            .collect();
+        let mut reasons = Vec::new();
+        for reason in Reason::ALL {
+            if reason == Reason::Job || total.sleep.wakes(reason) > 0 {
+                reasons.push(reason);
+            }
+        }
         let mut rows = vec![headings(&reasons)];
-        let workers = self.workers.iter().enumerate();
-        rows.extend(workers.map(|(index, worker)| row(&index.to_string(), worker, &reasons)));
-        let spares = self.spares.iter().enumerate();
-        rows.extend(spares.map(|(number, spare)| row(&format!("spare {number}"), spare, &reasons)));
-        rows.push(row("all", &total, &reasons));
-        let widths: Vec<usize> = (0..rows[0].len())
-            .map(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or(0))
-            .collect();
+        for (index, worker) in self.workers.iter().enumerate() {
+            rows.push(row(index.to_string(), worker, &reasons));
+        }
+        for (number, spare) in self.spares.iter().enumerate() {
+            rows.push(row(format!("spare {number}"), spare, &reasons));
+        }
+        rows.push(row("all".to_owned(), &total, &reasons));
+        let mut widths = vec![0; rows[0].len()];
+        for row in &rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = cell.len().max(*width);
+            }
+        }
         let s = if self.workers.len() == 1 { "" } else { "s" };
         write!(f, "{} worker{s}, sleep protocol {}", self.workers.len(), self.protocol)?;
         for row in rows {
@@ -86,38 +77,60 @@ impl Metrics {
         if steered + unsteered == 0 {
             return Ok(());
         }
-        write!(f, "\nwoken by working ones: {steered} steered, {unsteered} left to the system")?;
+        write!(f, "\nwoken by working ones: {steered} steered")?;
+        if sleep.late > 0 {
+            write!(f, ", {} of them late", sleep.late)?;
+        }
+        write!(f, ", {unsteered} left to the system")?;
         if unsteered > 0 { write!(f, ", {behind} of them behind their wakers") } else { Ok(()) }
     }
 }
 
 fn headings(reasons: &[Reason]) -> Vec<String> {
-    let mut cells = vec!["worker".to_owned()];
-    cells.extend(WORK.iter().map(|(heading, _)| (*heading).to_owned()));
-    cells.extend(reasons.iter().enumerate().map(|(position, reason)| {
-        let lead = if position == 0 { "wakes: " } else { "" };
-        format!("{lead}{}", reason.name())
-    }));
-    cells.extend(SLEEP.iter().map(|(heading, _)| (*heading).to_owned()));
+    let mut cells = Vec::new();
+    for heading in ["worker", "searches", "steals", "injected", "sleeps"] {
+        cells.push(heading.to_owned());
+    }
+    let mut lead = "wakes: ";
+    for reason in reasons {
+        cells.push(format!("{lead}{}", reason.name()));
+        lead = "";
+    }
+    for heading in ["fruitless", "kept awake", "parked"] {
+        cells.push(heading.to_owned());
+    }
     cells
 }
 
-fn row(name: &str, worker: &WorkerMetrics, reasons: &[Reason]) -> Vec<String> {
-    let mut cells = vec![name.to_owned()];
-    cells.extend(WORK.iter().map(|(_, cell)| cell(worker)));
-    cells.extend(reasons.iter().map(|reason| worker.sleep.wakes(*reason).to_string()));
-    cells.extend(SLEEP.iter().map(|(_, cell)| cell(worker)));
+/// Returns what stands below the [`headings`] for a worker.
+fn row(name: String, worker: &WorkerMetrics, reasons: &[Reason]) -> Vec<String> {
+    let sleep = &worker.sleep;
+    let mut counts = vec![worker.searches, worker.steals, worker.injected, sleep.sleeps];
+    for reason in reasons {
+        counts.push(sleep.wakes(*reason));
+    }
+    counts.extend_from_slice(&[sleep.fruitless, sleep.kept_awake]);
+    let mut cells = vec![name];
+    for count in counts {
+        cells.push(count.to_string());
+    }
+    cells.push(short(sleep.parked));
     cells
 }
 
 /// A time in three digits or so.
 fn short(time: Duration) -> String {
-    let seconds = time.as_secs_f64();
-    match seconds {
-        0.0 => "0".to_owned(),
-        s if s < 1e-3 => format!("{:.1} us", s * 1e6),
-        s if s < 1.0 => format!("{:.1} ms", s * 1e3),
-        s => format!("{s:.2} s"),
+    let (seconds, nanos) = (time.as_secs(), u64::from(time.subsec_nanos()));
+    // In tenths of a unit, rounded; seconds in hundredths.
+    let tenths = |unit: u64| (nanos + unit / 20) / (unit / 10);
+    match nanos {
+        _ if seconds > 0 => {
+            let hundredths = seconds * 100 + (nanos + 5_000_000) / 10_000_000;
+            format!("{}.{:02} s", hundredths / 100, hundredths % 100)
+        }
+        0 => "0".to_owned(),
+        1_000_000.. => format!("{}.{} ms", tenths(1_000_000) / 10, tenths(1_000_000) % 10),
+        _ => format!("{}.{} us", tenths(1_000) / 10, tenths(1_000) % 10),
     }
 }
 
@@ -153,6 +166,8 @@ mod tests {
         assert!(shown(worker).ends_with("woken by working ones: 7 steered, 0 left to the system"));
         (worker.sleep.unsteered, worker.sleep.behind_waker) = (3, 2);
         assert!(shown(worker).ends_with("7 steered, 3 left to the system, 2 of them behind their wakers"));
+        worker.sleep.late = 5;
+        assert!(shown(worker).contains("7 steered, 5 of them late, 3 left to the system, 2 of them"));
     }
 
     #[test]
@@ -171,7 +186,8 @@ mod tests {
 
     #[test]
     fn times_are_short() {
-        let shown = [0, 1_500, 2_500_000, 3_210_000_000].map(|nanos| short(Duration::from_nanos(nanos)));
-        assert_eq!(shown, ["0", "1.5 us", "2.5 ms", "3.21 s"]);
+        let shown = [0, 40, 60, 1_500, 999_960, 2_500_000, 3_210_000_000, 5_999_000_000]
+            .map(|nanos| short(Duration::from_nanos(nanos)));
+        assert_eq!(shown, ["0", "0.0 us", "0.1 us", "1.5 us", "1000.0 us", "2.5 ms", "3.21 s", "6.00 s"]);
     }
 }

@@ -4,7 +4,8 @@ use super::WorkerReport;
 use std::fmt;
 use std::panic::Location;
 
-/// A pool in which nothing moves: no worker is active, and some are blocked in the user's code.
+/// A pool in which nothing moves: no worker is active; and some are blocked in the user's code, or
+/// jobs are queued and no spare thread is left to run them.
 /// What a [deadlock handler](crate::ThreadPoolBuilder::deadlock_handler) is told.
 ///
 /// The others, if any, sleep, or have ended with the pool. `Display` says it in one line, and adds
@@ -38,6 +39,10 @@ pub struct Deadlock {
     pub num_threads: usize,
     /// Those that are blocked.
     pub blocked: Vec<BlockedWorker>,
+    /// How many [spare threads](crate::ThreadPoolBuilder::max_spare_threads) the pool can have, if
+    /// all of them are in use while workers are inside of [`blocking`](crate::blocking()), or wait
+    /// in [isolation](crate::isolate()).
+    pub out_of_spares: Option<usize>,
     /// How many sleep.
     pub asleep: usize,
     /// All of them.
@@ -84,9 +89,15 @@ impl fmt::Display for BlockedWorker {
 impl fmt::Display for Deadlock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "no worker of {} can go on:", self.num_threads)?;
-        for (position, worker) in self.blocked.iter().enumerate() {
-            let comma = if position > 0 { "," } else { "" };
+        let mut comma = "";
+        for worker in &self.blocked {
             write!(f, "{comma} {} is {worker}", worker.index)?;
+            comma = ",";
+        }
+        match self.out_of_spares {
+            None => (),
+            Some(0) => write!(f, "{comma} it has no spare threads")?,
+            Some(spares) => write!(f, "{comma} all {spares} spare threads are in use (max_spare_threads)")?,
         }
         match self.asleep {
             0 => (),

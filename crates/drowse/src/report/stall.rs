@@ -1,19 +1,25 @@
 //! That a worker does not come back from its job.
 
 use super::WorkerReport;
+use super::time::{Exact, Tenths};
+use crate::WaitFor;
+use drowse_sync::{ThreadId, stacks_command};
 use std::fmt;
 use std::time::Duration;
 
-/// Workers that have been inside one job for long while others could do with them. What a
+/// Workers that have been inside one job for long while something waits for them. What a
 /// [stall handler](crate::ThreadPoolBuilder::stall_handler) is told.
 ///
-/// `Display` says it in one line, and adds one for each of these workers, and for each that waits
-/// for something in the middle of a job:
+/// `Display` says it in one line, and adds one for each of these workers, for each that waits for
+/// something in the middle of a job, and for each thread outside that waits. The last line is the
+/// [command](Stall::stacks_command) that shows the stacks of all threads:
 ///
 /// ```text
-/// a worker of 2 has been inside one job for 5 s, and jobs are queued that nobody takes
+/// a worker of 2 (pool doze) has been inside one job for 5s, and a thread outside waits
 ///   worker 0 (doze-0): active, in a job from outside; thread 47 in S (sleeping), in read, for 5 s
 ///   worker 1 (doze-1): asleep, waits for the other half of a join, in a job stolen from 0
+///   thread main, outside: has waited for a closure for 5.1 s; thread 46
+///   stacks: gdb -p 46 -batch -ex 'thread find LWP 47' -ex 'thread apply all bt'
 /// ```
 ///
 /// # Example
@@ -40,14 +46,83 @@ use std::time::Duration;
 pub struct Stall {
     /// How many workers the pool has.
     pub num_threads: usize,
+    /// What the names of its threads have in common, if they have names.
+    pub pool_name: Option<String>,
     /// How long a worker may be inside one job.
     pub after: Duration,
     /// Those that have been for longer.
     pub stalled: Vec<StalledWorker>,
-    /// Whether jobs are queued, and nobody takes them.
+    /// Whether jobs are queued, and no worker takes them.
     pub queued: bool,
     /// Those that sleep in the middle of a job, until something has happened.
     pub waiting: Vec<WorkerReport>,
+    /// Threads that are no workers of the pool, and have waited for it for longer than that.
+    pub outside: Vec<WaitingThread>,
+}
+
+/// A thread that waits for a pool and is no worker of it.
+///
+/// # Example
+///
+/// ```
+/// use std::sync::mpsc::channel;
+/// use std::thread;
+/// use std::time::Duration;
+///
+/// let (alarm, alarms) = channel();
+/// let builder = drowse::ThreadPoolBuilder::new().num_threads(2);
+/// let builder = builder.stall_watch(Duration::from_millis(20));
+/// let builder = builder.stall_handler(move |stall| alarm.send(stall.clone()).unwrap());
+/// let pool = builder.build().unwrap();
+///
+/// let (answer, question) = channel();
+/// thread::scope(|threads| {
+///     let client = thread::Builder::new().name("client".to_owned());
+///     let ask = || pool.install(move || assert_eq!(question.recv(), Ok(42)));
+///     client.spawn_scoped(threads, ask).unwrap();
+///     let stall = alarms.recv().unwrap();
+///     assert_eq!(stall.outside[0].name.as_deref(), Some("client"));
+///     answer.send(42).unwrap();
+/// });
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WaitingThread {
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// Its number, as the system knows it, where it can be told.
+    pub thread: Option<u32>,
+    /// What it waits for: [`WaitFor::Install`] is a closure in the pool.
+    pub waits_for: WaitFor,
+    /// For how long it has waited.
+    pub since: Duration,
+}
+
+impl Stall {
+    /// Returns the command that shows the stacks of all threads of this process, and which of them
+    /// are the stalled ones, if the system has a usual debugger.
+    ///
+    /// ```
+    /// use drowse::{Stall, ThreadPoolBuilder};
+    ///
+    /// fn log(stall: &Stall) {
+    ///     eprintln!("to see where it stands: {}", stall.stacks_command().unwrap_or_default());
+    /// }
+    ///
+    /// let builder = ThreadPoolBuilder::new().num_threads(1).stall_handler(log);
+    /// let pool = builder.stall_watch(std::time::Duration::from_secs(5)).build().unwrap();
+    /// assert_eq!(pool.install(|| 42), 42);
+    /// ```
+    pub fn stacks_command(&self) -> Option<String> {
+        let mut threads = Vec::new();
+        for stalled in &self.stalled {
+            threads.extend(stalled.worker.thread.and_then(ThreadId::from_bits));
+        }
+        for waiting in &self.outside {
+            threads.extend(waiting.thread.and_then(ThreadId::from_bits));
+        }
+        stacks_command(&threads)
+    }
 }
 
 /// A worker that does not come back from its job.
@@ -99,28 +174,58 @@ impl fmt::Display for StalledWorker {
         if let Some(channel) = &self.wait_channel {
             write!(f, " at {channel},")?;
         }
-        write!(f, " for {:.1} s", self.since.as_secs_f64())
+        write!(f, " for {}", Tenths(self.since))
+    }
+}
+
+impl fmt::Display for WaitingThread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.waits_for {
+            WaitFor::Install => "a closure",
+            other => other.as_str(),
+        };
+        let name = self.name.as_deref().unwrap_or("without a name");
+        write!(f, "thread {name}, outside: has waited for {what} for {}", Tenths(self.since))?;
+        self.thread.map_or(Ok(()), |thread| write!(f, "; thread {thread}"))
     }
 }
 
 impl fmt::Display for Stall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.stalled.len() {
-            1 => write!(f, "a worker of {} has", self.num_threads)?,
-            many => write!(f, "{many} workers of {} have", self.num_threads)?,
+        let has = match self.stalled.len() {
+            1 => {
+                f.write_str("a worker")?;
+                "has"
+            }
+            many => {
+                write!(f, "{many} workers")?;
+                "have"
+            }
+        };
+        write!(f, " of {}", self.num_threads)?;
+        if let Some(name) = &self.pool_name {
+            write!(f, " (pool {name})")?;
         }
-        write!(f, " been inside one job for {:?}", self.after)?;
-        if self.queued {
-            write!(f, ", and jobs are queued that nobody takes")?;
-        } else {
-            write!(f, ", and others wait")?;
-        }
+        write!(f, " {has} been inside one job for {}, and ", Exact(self.after))?;
+        f.write_str(match (self.queued, self.waiting.len(), self.outside.len()) {
+            (true, ..) => "jobs are queued that no worker takes",
+            (false, 0, 0) => "the job below waits, or one for that worker alone",
+            (false, 0, 1) => "a thread outside waits",
+            (false, 0, _) => "threads outside wait",
+            (false, ..) => "others wait",
+        })?;
         for worker in &self.stalled {
             write!(f, "\n  {worker}")?;
         }
         for worker in &self.waiting {
             write!(f, "\n  {worker}")?;
         }
-        Ok(())
+        for thread in &self.outside {
+            write!(f, "\n  {thread}")?;
+        }
+        match self.stacks_command() {
+            Some(command) => write!(f, "\n  stacks: {command}"),
+            None => Ok(()),
+        }
     }
 }

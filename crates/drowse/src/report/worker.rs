@@ -47,6 +47,9 @@ pub enum WorkerState {
     Asleep,
     /// It is [marked as blocked](crate::mark_blocked).
     Blocked,
+    /// It is inside of [`blocking`](crate::blocking()) or
+    /// [`install_blocking`](crate::ThreadPool::install_blocking).
+    Away,
     /// It has ended.
     Gone,
 }
@@ -120,6 +123,7 @@ impl fmt::Display for WorkerState {
             Self::Active => "active",
             Self::Asleep => "asleep",
             Self::Blocked => "blocked",
+            Self::Away => "in a blocking call",
             Self::Gone => "gone",
         })
     }

@@ -3,7 +3,7 @@
 use super::state::{Cancel, Dropped, State};
 use super::waiter::Waiter;
 use crate::job::{JobHeader, JobRef};
-use crate::unwind;
+use crate::unwind::{self, Payload};
 use drowse_sync::Lifetime;
 use drowse_sync::cell::UnsafeCell;
 use std::mem::MaybeUninit;
@@ -23,10 +23,18 @@ pub(super) struct Core {
 }
 
 /// What depends on the body.
+///
+/// Each function must be given a task whose vtable this is. `offer`: the reference must be the
+/// caller's. `step`: the caller must have the body. `fail`: the body or the result. `drop_body`: a
+/// claimed body. `take_result`, `drop_result`: the result. `free`: the last reference.
 #[derive(Debug)]
 pub(super) struct Vtable {
     pub(super) offer: unsafe fn(NonNull<Core>, JobRef),
     pub(super) drop_body: unsafe fn(NonNull<Core>),
+    /// Runs a step. Returns `true` if it was the last: then its result is in the body's place.
+    pub(super) step: unsafe fn(NonNull<Core>) -> bool,
+    /// Drops what is in the body's place, and puts a panic there as the result.
+    pub(super) fail: unsafe fn(NonNull<Core>, Payload),
     pub(super) take_result: unsafe fn(NonNull<Core>, *mut ()),
     pub(super) drop_result: unsafe fn(NonNull<Core>),
     pub(super) free: unsafe fn(NonNull<Core>),
@@ -148,6 +156,30 @@ impl Core {
         self.lifetime.used();
         // SAFETY: the caller's promise.
         self.waiter.with_mut(|place| unsafe { (*place).take() })
+    }
+
+    pub(super) fn begins_once(&self) -> bool {
+        self.vtable.begins_once
+    }
+
+    /// Runs a step: see [`Vtable`].
+    ///
+    /// # Safety
+    ///
+    /// The caller must have the body.
+    pub(super) unsafe fn step(this: NonNull<Self>) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { (this.as_ref().vtable.step)(this) }
+    }
+
+    /// Ends the task with a panic: see [`Vtable`].
+    ///
+    /// # Safety
+    ///
+    /// The caller must have the body, or the result.
+    pub(super) unsafe fn fail(this: NonNull<Self>, payload: Payload) {
+        // SAFETY: the caller's promise.
+        unsafe { (this.as_ref().vtable.fail)(this, payload) };
     }
 
     /// # Safety

@@ -29,7 +29,7 @@ mod waker;
 pub(crate) use body::{Body, Closure, Polled};
 #[cfg(all(test, target_pointer_width = "64", not(any(drowse_loom, drowse_shuttle))))]
 pub(crate) use cell::size;
-pub(crate) use cell::{Home, new};
+pub(crate) use cell::{Home, execute, new};
 pub(crate) use handle::Handle;
 pub(crate) use waiter::Waiter;
 

@@ -1,6 +1,6 @@
 //! Whoever waits for a task.
 
-use crate::latch::{CountLatch, Latch};
+use crate::latch::CountLatch;
 use crate::unwind;
 use std::task::Waker;
 

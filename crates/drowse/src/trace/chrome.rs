@@ -9,8 +9,7 @@
 
 use super::names::{Names, escaped};
 use super::{TraceEvent, TraceRecord};
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 /// The row of threads outside the pool comes first.
@@ -29,32 +28,47 @@ struct Open {
     name: &'static str,
 }
 
+/// What is open in the row of one worker, or of the threads outside.
+#[derive(Default)]
+struct Row {
+    state: Option<Open>,
+    /// When its jobs began that have not ended, the innermost last.
+    jobs: Vec<Duration>,
+    /// The arrow of its last wake-up, if it has not said yet that it is awake.
+    woken: Option<u64>,
+}
+
+/// Returns a row, which is made if there was none.
+fn open_row(rows: &mut Vec<Row>, row: usize) -> &mut Row {
+    if row >= rows.len() {
+        rows.resize_with(row + 1, Row::default);
+    }
+    &mut rows[row]
+}
+
 pub(super) fn to_json(records: &[TraceRecord], names: &Names) -> String {
     let mut out = Writer::new(names);
-    let mut states: BTreeMap<usize, Open> = BTreeMap::new();
-    let mut jobs: BTreeMap<usize, Vec<Duration>> = BTreeMap::new();
-    // Who was woken, and has not yet said so: the arrow's tail.
-    let mut woken: BTreeMap<usize, u64> = BTreeMap::new();
+    let mut rows = Vec::new();
     let mut arrows = 0;
     let begin = records.first().map_or(Duration::ZERO, |record| record.at);
     for record in records {
         let row = row_of(record.worker);
         out.thread(row);
         if let Some(name) = state_after(record.what) {
-            if let Some(open) = states.remove(&row) {
+            let state = &mut open_row(&mut rows, row).state;
+            if let Some(open) = state.replace(Open { since: record.at, name }) {
                 out.slice(row, open.name, open.since, record.at);
             }
-            states.insert(row, Open { since: record.at, name });
         }
         match record.what {
             TraceEvent::Woke { worker, reason } => {
                 arrows += 1;
                 out.moment(row, &format!("wakes {worker} ({})", reason.name()), record.at);
                 out.arrow('s', "wake", arrows, row, record.at);
-                woken.insert(row_of(Some(worker)), arrows);
+                open_row(&mut rows, row_of(Some(worker))).woken = Some(arrows);
             }
             TraceEvent::Awake => {
-                if let Some(arrow) = woken.remove(&row) {
+                if let Some(arrow) = open_row(&mut rows, row).woken.take() {
                     out.arrow('f', "wake", arrow, row, record.at);
                 }
             }
@@ -63,15 +77,16 @@ pub(super) fn to_json(records: &[TraceRecord], names: &Names) -> String {
                 // A worker that has not been heard of yet has been active all the time.
                 let victim = row_of(Some(from));
                 out.thread(victim);
-                states.entry(victim).or_insert(Open { since: begin, name: "active" });
+                let state = &mut open_row(&mut rows, victim).state;
+                state.get_or_insert(Open { since: begin, name: "active" });
                 out.moment(row, &format!("steals from {from}"), record.at);
                 out.arrow('s', "steal", arrows, victim, record.at);
                 out.arrow('f', "steal", arrows, row, record.at);
             }
             TraceEvent::TookInjected => out.instant(row, "takes an injected job", record.at),
-            TraceEvent::Begin => jobs.entry(row).or_default().push(record.at),
+            TraceEvent::Begin => open_row(&mut rows, row).jobs.push(record.at),
             TraceEvent::End => {
-                if let Some(since) = jobs.entry(row).or_default().pop() {
+                if let Some(since) = open_row(&mut rows, row).jobs.pop() {
                     out.job(row, since, record.at);
                 }
             }
@@ -82,11 +97,15 @@ pub(super) fn to_json(records: &[TraceRecord], names: &Names) -> String {
     }
     // What has not ended yet ends with the trace.
     let end = records.last().map_or(Duration::ZERO, |record| record.at);
-    for (row, open) in states {
-        out.slice(row, open.name, open.since, end);
+    for (row, open) in rows.iter().enumerate() {
+        if let Some(open) = open.state {
+            out.slice(row, open.name, open.since, end);
+        }
     }
-    for (row, begun) in jobs {
-        begun.into_iter().for_each(|since| out.job(row, since, end));
+    for (row, open) in rows.iter().enumerate() {
+        for since in &open.jobs {
+            out.job(row, *since, end);
+        }
     }
     out.finish()
 }
@@ -117,7 +136,7 @@ impl<'a> Writer<'a> {
         Self { json: String::from("{\"traceEvents\":["), names, named: Vec::new() }
     }
 
-    fn event(&mut self, fields: std::fmt::Arguments<'_>) {
+    fn event(&mut self, fields: fmt::Arguments<'_>) {
         if !self.json.ends_with('[') {
             self.json.push_str(",\n");
         }
@@ -143,9 +162,9 @@ impl<'a> Writer<'a> {
     }
 
     fn slice(&mut self, row: usize, name: &str, since: Duration, until: Duration) {
-        let (start, length) = (micros(since), micros(until.saturating_sub(since)));
+        let (start, length) = (Micros(since), Micros(until.saturating_sub(since)));
         self.event(format_args!(
-            r#""ph":"X","name":"{name}","cat":"worker","pid":1,"tid":{row},"ts":{start:.3},"dur":{length:.3}"#
+            r#""ph":"X","name":"{name}","cat":"worker","pid":1,"tid":{row},"ts":{start},"dur":{length}"#
         ));
     }
 
@@ -161,16 +180,16 @@ impl<'a> Writer<'a> {
     }
 
     fn instant(&mut self, row: usize, name: &str, at: Duration) {
-        let at = micros(at);
+        let at = Micros(at);
         self.event(format_args!(
-            r#""ph":"i","name":"{name}","cat":"worker","pid":1,"tid":{row},"ts":{at:.3},"s":"t""#
+            r#""ph":"i","name":"{name}","cat":"worker","pid":1,"tid":{row},"ts":{at},"s":"t""#
         ));
     }
 
     fn arrow(&mut self, end: char, name: &str, id: u64, row: usize, at: Duration) {
-        let (at, binding) = (micros(at), if end == 'f' { r#","bp":"e""# } else { "" });
+        let (at, binding) = (Micros(at), if end == 'f' { r#","bp":"e""# } else { "" });
         self.event(format_args!(
-            r#""ph":"{end}","name":"{name}","cat":"arrow","id":{id},"pid":1,"tid":{row},"ts":{at:.3}{binding}"#
+            r#""ph":"{end}","name":"{name}","cat":"arrow","id":{id},"pid":1,"tid":{row},"ts":{at}{binding}"#
         ));
     }
 
@@ -180,6 +199,13 @@ impl<'a> Writer<'a> {
     }
 }
 
-fn micros(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e6
+/// A time in microseconds, with its nanoseconds as decimals.
+struct Micros(Duration);
+
+impl fmt::Display for Micros {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let nanos = self.0.subsec_nanos();
+        let micros = self.0.as_secs() * 1_000_000 + u64::from(nanos / 1_000);
+        write!(f, "{micros}.{:03}", nanos % 1_000)
+    }
 }

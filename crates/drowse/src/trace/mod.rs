@@ -46,10 +46,36 @@ struct Shared {
 
 /// What the workers of one pool record with.
 #[derive(Clone)]
-pub(crate) struct Recorder {
+struct Recorder {
     clock: Stopwatch,
     /// One per worker; the last one for threads outside.
     rings: Arc<[CachePadded<Mutex<Ring>>]>,
+}
+
+/// A trace as pools see it. They reach it by this trait alone, so that what a trace consists of is
+/// in those programs alone that ask for one.
+pub(crate) trait PoolTrace: Send + Sync {
+    /// Makes room for the workers of a pool. `None` if there is one already.
+    fn attach(&self, workers: usize) -> Option<Arc<dyn Record>>;
+
+    /// Forgets the pool, which could not be built. What its workers have recorded, and still
+    /// record, is dropped.
+    fn detach(&self);
+
+    /// Notes the name that a worker was given.
+    fn set_worker_name(&self, worker: usize, name: &str);
+}
+
+/// A [`Recorder`] as pools see it: see [`PoolTrace`].
+pub(crate) trait Record: Observer {
+    /// Records what the calling thread does.
+    fn record(&self, what: TraceEvent);
+
+    /// Returns a number that no other trace's recorder has.
+    fn id(&self) -> usize;
+
+    /// Returns the same, for the sleep protocol.
+    fn as_observer(&self) -> Arc<dyn Observer>;
 }
 
 /// One thing that happened.
@@ -159,7 +185,10 @@ impl Trace {
     /// assert!(!trace.drain().is_empty());
     /// ```
     pub fn drain(&self) -> Vec<TraceRecord> {
-        let mut records: Vec<_> = self.rings().iter().flat_map(|ring| ring.lock().drain()).collect();
+        let mut records = Vec::new();
+        for ring in &*self.rings() {
+            records.append(&mut ring.lock().drain());
+        }
         records.sort_by_key(|record| record.at);
         records
     }
@@ -202,43 +231,52 @@ impl Trace {
         self.shared.names.get(worker)
     }
 
-    /// Notes the name that a worker was given.
-    pub(crate) fn set_worker_name(&self, worker: usize, name: &str) {
-        self.shared.names.set(worker, name);
-    }
-
-    /// Makes room for the workers of a pool. `None` if there is one already.
-    pub(crate) fn attach(&self, workers: usize) -> Option<Recorder> {
-        let mut recorder = self.shared.recorder.lock();
-        if recorder.is_some() {
-            return None;
-        }
-        let ring = |_| CachePadded::new(Mutex::new(Ring::new(self.shared.capacity)));
-        *recorder = Some(Recorder { clock: self.shared.clock, rings: (0..=workers).map(ring).collect() });
-        recorder.clone()
-    }
-
-    /// The pool could not be built. What its workers have recorded, and still record, is dropped.
-    pub(crate) fn detach(&self) {
-        *self.shared.recorder.lock() = None;
-        self.shared.names.clear();
-    }
-
     fn rings(&self) -> Arc<[CachePadded<Mutex<Ring>>]> {
         let recorder = self.shared.recorder.lock();
         recorder.as_ref().map_or_else(|| [].into(), |recorder| Arc::clone(&recorder.rings))
     }
 }
 
-impl Recorder {
-    /// Records what the calling thread does.
-    pub(crate) fn record(&self, what: TraceEvent) {
-        let is_mine = |recorder: &Self| Arc::ptr_eq(&recorder.rings, &self.rings);
+impl PoolTrace for Trace {
+    fn attach(&self, workers: usize) -> Option<Arc<dyn Record>> {
+        let mut recorder = self.shared.recorder.lock();
+        if recorder.is_some() {
+            return None;
+        }
+        let ring = |_| CachePadded::new(Mutex::new(Ring::new(self.shared.capacity)));
+        let rings = (0..=workers).map(ring).collect();
+        let new = recorder.insert(Recorder { clock: self.shared.clock, rings });
+        Some(Arc::new(new.clone()))
+    }
+
+    fn detach(&self) {
+        *self.shared.recorder.lock() = None;
+        self.shared.names.clear();
+    }
+
+    fn set_worker_name(&self, worker: usize, name: &str) {
+        self.shared.names.set(worker, name);
+    }
+}
+
+impl Record for Recorder {
+    fn record(&self, what: TraceEvent) {
+        let is_mine = |recorder: &dyn Record| recorder.id() == self.id();
         let records_here = |worker: &&WorkerThread| worker.registry().recorder().is_some_and(is_mine);
         let index = WorkerThread::with_current(|worker| worker.filter(records_here).map(WorkerThread::index));
         self.record_of(index, what);
     }
 
+    fn id(&self) -> usize {
+        self.rings.as_ptr().addr()
+    }
+
+    fn as_observer(&self) -> Arc<dyn Observer> {
+        Arc::new(self.clone())
+    }
+}
+
+impl Recorder {
     fn record_of(&self, worker: Option<usize>, what: TraceEvent) {
         let at = self.clock.elapsed();
         let ring = worker.map_or(self.rings.last(), |worker| self.rings.get(worker));

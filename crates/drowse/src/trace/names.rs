@@ -1,21 +1,22 @@
 //! What the rows of a trace are called.
 
 use drowse_sync::Mutex;
-use std::collections::BTreeMap;
 
-/// The names that were given to workers.
+/// The names that were given to workers, each with its worker.
 #[derive(Debug)]
-pub(super) struct Names(Mutex<BTreeMap<usize, String>>);
+pub(super) struct Names(Mutex<Vec<(usize, String)>>);
 
 impl Names {
     /// No worker has a name yet.
     pub(super) fn new() -> Self {
-        Self(Mutex::new(BTreeMap::new()))
+        Self(Mutex::new(Vec::new()))
     }
 
     /// Notes how a worker is called.
     pub(super) fn set(&self, worker: usize, name: &str) {
-        self.0.lock().insert(worker, name.to_owned());
+        let mut names = self.0.lock();
+        names.retain(|(other, _)| *other != worker);
+        names.push((worker, name.to_owned()));
     }
 
     /// Forgets them.
@@ -25,7 +26,9 @@ impl Names {
 
     /// The name that the worker was given, or else its number.
     pub(super) fn get(&self, worker: usize) -> String {
-        self.0.lock().get(&worker).cloned().unwrap_or_else(|| format!("worker {worker}"))
+        let names = self.0.lock();
+        let name = names.iter().find(|(other, _)| *other == worker);
+        name.map_or_else(|| format!("worker {worker}"), |(_, name)| name.clone())
     }
 }
 

@@ -2,14 +2,11 @@
 
 #![allow(unused_imports, unused_macros)] // not every test binary has children
 
-use super::limit;
+use super::watchdog::output;
 use std::any;
 use std::env;
 use std::ffi::OsStr;
-use std::io::Read;
-use std::process::{self, Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Sender};
-use std::thread;
+use std::process::{self, Command, ExitStatus, Output};
 
 /// Tells a process that it is the child, and for which test.
 const ROLE: &str = "DROWSE_TEST_CHILD";
@@ -60,11 +57,9 @@ pub(crate) fn in_child(test: &str, variables: &[(&str, &str)], body: impl FnOnce
         .env_remove("DROWSE_SLEEP")
         .env_remove("RUST_BACKTRACE")
         .env(ROLE, test)
-        .envs(variables.iter().copied())
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    finish(test, command.spawn().expect("the child starts"))
+        .envs(variables.iter().copied());
+    let Output { status, stderr, .. } = output(test, &mut command);
+    Ended { status, stderr: String::from_utf8_lossy(&stderr).into_owned() }
 }
 
 impl Ended {
@@ -92,33 +87,4 @@ impl Ended {
     pub(crate) fn complaints(&self) -> Vec<&str> {
         self.stderr.lines().filter(|line| line.starts_with("drowse: ")).collect()
     }
-}
-
-/// Waits for the child, but not forever.
-#[track_caller]
-fn finish(test: &str, mut child: Child) -> Ended {
-    let (said, heard) = mpsc::channel();
-    let stdout = listen(child.stdout.take().expect("piped"), said.clone());
-    let stderr = listen(child.stderr.take().expect("piped"), said);
-    for _ in 0..2 {
-        if heard.recv_timeout(limit()).is_err() {
-            child.kill().expect("the child can be killed");
-            let said = stderr.join().expect("the listener ends");
-            panic!("the child of {test} hangs: not done after {:?}; it said {said:?}", limit());
-        }
-    }
-    let status = child.wait().expect("the child has ended");
-    stdout.join().expect("the listener ends");
-    Ended { status, stderr: stderr.join().expect("the listener ends") }
-}
-
-/// Reads all that comes, and tells when nothing more will.
-fn listen(mut pipe: impl Read + Send + 'static, end: Sender<()>) -> thread::JoinHandle<String> {
-    thread::spawn(move || {
-        let mut text = Vec::new();
-        pipe.read_to_end(&mut text).expect("the child's words can be read");
-        // Nobody listens any more if the child was killed.
-        let _ = end.send(());
-        String::from_utf8_lossy(&text).into_owned()
-    })
 }

@@ -7,80 +7,28 @@ pub(crate) mod child;
 #[cfg(target_os = "linux")]
 pub(crate) mod cpus;
 pub(crate) mod deadlocks;
+#[cfg(target_os = "linux")]
+pub(crate) mod forks;
 pub(crate) mod ledger;
+mod patience;
 #[cfg(target_os = "linux")]
 pub(crate) mod seccomp;
 #[cfg(target_os = "linux")]
+mod stacks;
+#[cfg(target_os = "linux")]
 pub(crate) mod tasks;
+mod watchdog;
+
+#[allow(unused_imports)] // each test binary uses a part of it
+pub(crate) use {
+    patience::{LONGEST, Patience, limit, patience},
+    watchdog::{until, watchdog, watchdog_for, watchdog_for_life},
+};
 
 use drowse::{ThreadPool, ThreadPoolBuilder};
 use std::any::Any;
-use std::panic::{self, AssertUnwindSafe, Location};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::thread;
-use std::time::{Duration, Instant};
-
-/// After so long a test hangs. Less than the test runner's own limit, so that we are the ones to
-/// say which. Someone who runs the tests with something that slows them down can ask for more
-/// patience.
-pub(crate) fn limit() -> Duration {
-    Duration::from_secs(25) * patience()
-}
-
-/// How many times as long everything may take, by what slows it down: a sanitizer, or an emulator.
-pub(crate) fn patience() -> u32 {
-    std::env::var("DROWSE_TEST_PATIENCE").map_or(1, |times| times.parse().expect("a number"))
-}
-
-/// Runs the body of a test on a thread of its own, and panics if it does not come back.
-#[track_caller]
-pub(crate) fn watchdog<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> R {
-    watch(body, || {})
-}
-
-/// As [`watchdog`], for a body that makes its thread a worker: the thread stays until the process
-/// ends, and with it what the pool has left on it for as long as it lives.
-#[track_caller]
-pub(crate) fn watchdog_for_life<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> R {
-    watch(body, || {
-        loop {
-            thread::park();
-        }
-    })
-}
-
-#[track_caller]
-fn watch<R: Send + 'static>(
-    body: impl FnOnce() -> R + Send + 'static,
-    afterwards: impl FnOnce() + Send + 'static,
-) -> R {
-    let place = Location::caller();
-    let test = thread::current().name().unwrap_or("a test").to_owned();
-    let (done, outcome) = mpsc::channel();
-    let runner = move || {
-        let result = panic::catch_unwind(AssertUnwindSafe(body));
-        // Nobody listens any more if the watchdog has barked.
-        let _ = done.send(result);
-        afterwards();
-    };
-    thread::Builder::new().name(test.clone()).spawn(runner).expect("a thread to run the test on");
-    match outcome.recv_timeout(limit()) {
-        Ok(Ok(result)) => result,
-        Ok(Err(payload)) => panic::resume_unwind(payload),
-        Err(RecvTimeoutError::Timeout) => panic!("{test} at {place} hangs: not done after {:?}", limit()),
-        Err(RecvTimeoutError::Disconnected) => unreachable!("the runner sends before it ends"),
-    }
-}
-
-/// Waits for a state that nobody announces, by looking again and again. Panics if it does not come.
-#[track_caller]
-pub(crate) fn until(what: &str, state: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !state() {
-        assert!(start.elapsed() < limit(), "waited in vain until {what}");
-        thread::park_timeout(Duration::from_micros(200));
-    }
-}
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::mpsc::{self, Sender};
 
 /// A pool with so many threads and nothing special.
 #[track_caller]

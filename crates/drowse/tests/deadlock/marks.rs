@@ -1,10 +1,11 @@
 //! Marks of blocked workers: what counts, where, and for how long.
 
 use crate::common::deadlocks::{blocked, listen, with_alarm};
-use crate::common::{assert_works, caught, limit, sleeping, until, until_all_sleep, watchdog};
+use crate::common::{assert_works, caught, patience, sleeping, until, until_all_sleep, watchdog};
 use drowse::{Deadlock, SleepProtocol, ThreadPool, ThreadPoolBuilder, mark_blocked, mark_unblocked};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 fn builder(protocol: SleepProtocol, width: usize) -> ThreadPoolBuilder {
     ThreadPoolBuilder::new().num_threads(width).sleep_protocol(protocol)
@@ -144,7 +145,8 @@ fn a_mark_ends_with_a_panic_of_its_worker() {
         for protocol in SleepProtocol::ALL {
             // The mark lives until the stack is unwound: no longer than this, on an emulator
             // either.
-            let (pool, alarms) = listen(builder(protocol, 1).deadlock_after(limit() / 2_500));
+            let (pool, alarms) =
+                listen(builder(protocol, 1).deadlock_after(Duration::from_millis(10) * patience()));
             let payload = caught::<u32, _>(|| {
                 pool.install(|| {
                     let _mark = mark_blocked();

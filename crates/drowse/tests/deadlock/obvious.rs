@@ -87,26 +87,52 @@ fn condition() {
     );
 }
 
-/// 10,000 rounds on each protocol, inside of the pool and from outside.
-#[test]
-fn correct_programs_raise_no_alarm() {
-    watchdog(|| {
+/// Runs so many rounds of a program on each protocol and two widths, most of them inside of the
+/// pool, some from outside.
+fn raises_no_alarm(rounds: u32, program: impl Fn(u32) + Copy + Send + Sync + 'static) {
+    watchdog(move || {
         for protocol in SleepProtocol::ALL {
             for width in [2, 4] {
                 let (pool, alarms) = pool(protocol, width);
-                let round = |round: u32| match round % 5 {
-                    0 | 1 => halves(round),
-                    2 => ping_pong(),
-                    3 => counting(4),
-                    _ => condition(),
-                };
-                (0..1_000).for_each(|n| pool.install(|| round(n)));
-                pool.install(|| (0..4_000).for_each(round));
+                let from_outside = rounds / 5;
+                (0..from_outside).for_each(|n| pool.install(|| program(n)));
+                pool.install(|| (from_outside..rounds).for_each(program));
                 assert_eq!(alarms.try_iter().next(), None, "{protocol} on {width}");
                 drop(pool);
                 assert_eq!(alarms.iter().count(), 0, "{protocol} on {width}");
             }
         }
+    });
+}
+
+#[test]
+fn halves_of_which_one_sends_raise_no_alarm() {
+    raises_no_alarm(2_000, halves);
+}
+
+#[test]
+fn halves_that_answer_each_other_raise_no_alarm() {
+    raises_no_alarm(1_000, |_| ping_pong());
+}
+
+#[test]
+fn jobs_that_want_one_lock_raise_no_alarm() {
+    raises_no_alarm(1_000, |_| counting(4));
+}
+
+#[test]
+fn halves_that_share_a_condition_raise_no_alarm() {
+    raises_no_alarm(1_000, |_| condition());
+}
+
+/// One program after the other.
+#[test]
+fn a_mixture_raises_no_alarm() {
+    raises_no_alarm(500, |round| match round % 4 {
+        0 => halves(round / 4),
+        1 => ping_pong(),
+        2 => counting(4),
+        _ => condition(),
     });
 }
 

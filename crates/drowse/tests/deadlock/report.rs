@@ -230,7 +230,9 @@ mod on_standard_error {
                 line.starts_with("drowse: no worker of 1 can go on: 0 is blocked on an answer at "),
                 "{line}"
             );
-            assert!(lines.recv().unwrap().starts_with("  worker 0: blocked on an answer at "));
+            let name = if cfg!(feature = "rayon-names") { "" } else { " (drowse-0)" };
+            let worker = format!("  worker 0{name}: blocked on an answer at ");
+            assert!(lines.recv().unwrap().starts_with(&worker));
             answer.send(42).unwrap();
             assert_works(&pool);
         }

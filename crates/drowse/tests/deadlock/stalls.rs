@@ -7,9 +7,10 @@ use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
-/// Longer than a worker that works is kept from its processor, by whatever else runs there.
+/// Longer than a worker that works is kept from its processor, on a busy machine too: the watch
+/// cannot tell such a worker from one that is stuck.
 fn long() -> Duration {
-    Duration::from_millis(20) * patience()
+    Duration::from_millis(400) * patience()
 }
 
 /// A pool, and what its stall watch tells.
@@ -52,7 +53,7 @@ fn jobs_that_nobody_takes() {
                 while told.len() < width {
                     let stall = stalls.recv().unwrap();
                     assert!(stall.queued && stall.num_threads == width && stall.after == long(), "{stall}");
-                    assert!(stall.to_string().contains("jobs are queued that nobody takes"), "{stall}");
+                    assert!(stall.to_string().contains("jobs are queued that no worker takes"), "{stall}");
                     told.extend(stall.stalled);
                 }
                 told.sort_unstable_by_key(|stalled| stalled.worker.index);
@@ -120,7 +121,7 @@ fn there_is_nothing_to_tell_of_a_pool_that_works_or_sleeps() {
             let (pool, stalls) = watched(protocol, 2);
             // Longer than the watch waits, in one job after the other.
             let since = std::time::Instant::now();
-            while since.elapsed() < long() * 4 {
+            while since.elapsed() < long() * 2 {
                 assert_eq!(pool.install(|| fib(10)), 55);
             }
             until_all_sleep(&pool);

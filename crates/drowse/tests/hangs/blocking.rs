@@ -2,7 +2,7 @@
 
 use crate::common::{assert_works, fib, until, until_all_sleep, watchdog};
 use crate::programs::{builder, for_each, on_every_protocol};
-use drowse::{ThreadPool, Waiting};
+use drowse::{ThreadPool, ThreadPoolBuilder, Waiting};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, channel};
@@ -37,7 +37,8 @@ fn p13_children_that_answer_by_channel() {
                     builder(protocol, width).max_spare_threads(20).waiting(waiting).build().expect("a pool");
                 (0..20).for_each(|_| children_by_channel(&pool, tasks));
                 let loans = pool.metrics().loans;
-                assert!(loans.made >= 1 && loans.made + loans.refused <= 20 * tasks as u64, "{loans:?}");
+                // One that was refused may be made all the same, when a spare has become idle.
+                assert!(loans.made >= 1 && loans.made <= 20 * tasks as u64, "{loans:?}");
                 assert!(loans.threads_started >= 1 && loans.threads_started <= 20, "{loans:?}");
                 assert_works(&pool);
             }
@@ -303,7 +304,7 @@ fn a_broadcast_reaches_those_who_wait_in_isolation() {
 #[test]
 fn after_many_loans_the_pool_is_as_before() {
     watchdog(|| {
-        let pool = crate::common::pool(4);
+        let pool = ThreadPoolBuilder::new().num_threads(4).max_spare_threads(8).build().expect("a pool");
         pool.install(|| {
             for_each(0..400, &|_| {
                 drowse::blocking(|| thread::park_timeout(Duration::from_micros(100)));

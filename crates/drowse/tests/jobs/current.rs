@@ -1,10 +1,7 @@
 //! Where am I: the `current_*` functions, and the methods of pools that ask the same.
 
 use crate::common::{pool, watchdog};
-use drowse::{
-    ThreadPoolBuilder, current_num_threads, current_thread_has_pending_tasks, current_thread_index,
-    max_num_threads,
-};
+use drowse::{current_num_threads, current_thread_has_pending_tasks, current_thread_index};
 use std::thread;
 
 #[test]
@@ -127,15 +124,5 @@ fn a_pool_says_what_it_is() {
     watchdog(|| {
         let said = format!("{:?}", pool(3));
         assert!(said.starts_with("ThreadPool { num_threads: 3, protocol: \""), "{said}");
-    });
-}
-
-#[test]
-fn no_pool_is_wider_than_the_maximum() {
-    watchdog(|| {
-        // Nobody runs the workers: this is about their number.
-        let builder = ThreadPoolBuilder::new().num_threads(usize::MAX).spawn_handler(|_| Ok(()));
-        assert_eq!(builder.build().unwrap().current_num_threads(), max_num_threads());
-        assert!(max_num_threads() >= 1 << 10);
     });
 }

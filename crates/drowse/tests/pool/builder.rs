@@ -1,6 +1,6 @@
 //! `ThreadPoolBuilder`: how many threads, of which names, with which stacks.
 
-use crate::common::{self, assert_works, fib, watchdog};
+use crate::common::{self, assert_works, fib, watchdog, watchdog_for_life};
 use drowse::ThreadPoolBuilder;
 use std::hint;
 use std::sync::{Arc, Mutex};
@@ -66,10 +66,11 @@ fn names_are_asked_for_once_each_and_in_order() {
 }
 
 #[test]
-fn without_a_name_threads_have_none() {
-    watchdog(|| {
-        let pool = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-        assert_eq!(names(&pool), [None, None]);
+fn a_thread_that_was_taken_over_keeps_its_name() {
+    watchdog_for_life(|| {
+        let own = thread::current().name().map(str::to_owned);
+        let pool = ThreadPoolBuilder::new().num_threads(2).use_current_thread().build().unwrap();
+        assert_eq!(names(&pool)[0], own);
     });
 }
 

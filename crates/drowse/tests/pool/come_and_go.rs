@@ -218,3 +218,19 @@ fn a_spawn_handler_cannot_do_that() {
         assert!(said.contains("spawn handler"), "{said}");
     }
 }
+
+/// Workers that have no thread keep nothing of a pool that has ended.
+#[test]
+fn a_pool_that_ends_without_all_its_threads_is_freed() {
+    watchdog(|| {
+        every_kind(|builder| {
+            let token = Arc::new(());
+            let lives = Arc::downgrade(&token);
+            let builder = builder.num_threads(3).start(Start::OnDemand);
+            let pool = builder.panic_handler(move |_| drop(Arc::clone(&token))).build().unwrap();
+            assert_eq!(pool.install(|| fib(3)), 2);
+            drop(pool);
+            until("the pool is gone, and all that it had", || lives.strong_count() == 0);
+        });
+    });
+}

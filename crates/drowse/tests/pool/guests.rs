@@ -4,7 +4,7 @@ use crate::common::{assert_works, caught, occupy, sleeping, until, until_all_sle
 use drowse::{ThreadPool, ThreadPoolBuilder};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Barrier, Mutex, mpsc};
+use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::thread;
 
 fn pool(threads: usize) -> ThreadPool {
@@ -208,5 +208,32 @@ fn without_being_asked_nobody_is_a_guest() {
         until_all_sleep(&pool);
         assert_ne!(pool.install(|| thread::current().id()), thread::current().id());
         assert_eq!(guests(&pool), 0);
+    });
+}
+
+/// What is awaited in isolation comes before what was spawned earlier.
+#[test]
+fn a_guest_is_isolated_if_its_thread_was() {
+    watchdog(|| {
+        for isolated in [false, true] {
+            let (pool, log) = (pool(1), Arc::new(Mutex::new(Vec::new())));
+            let add = |log: &Mutex<Vec<usize>>, job| log.lock().unwrap().push(job);
+            until_all_sleep(&pool);
+            let work = || {
+                for job in 0..3 {
+                    let log = Arc::clone(&log);
+                    drowse::spawn_fifo(move || add(&log, job));
+                }
+                drowse::broadcast(|_| add(&log, 3));
+            };
+            if isolated {
+                drowse::isolate(|| pool.install(work))
+            } else {
+                pool.install(work)
+            }
+            assert_eq!(guests(&pool), 1);
+            until("all have run", || log.lock().unwrap().len() == 4);
+            assert_eq!(*log.lock().unwrap(), if isolated { [3, 0, 1, 2] } else { [0, 1, 2, 3] });
+        }
     });
 }

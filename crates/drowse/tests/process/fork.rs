@@ -2,49 +2,16 @@
 #![cfg(target_os = "linux")]
 
 use crate::common::child::{in_child, this_test};
-use crate::common::{assert_works, caught, fib, mutual_wait, occupy, pool, until};
+use crate::common::forks::{
+    assert_aborted, assert_done, assert_left_behind, fork_and_wait, forked, wait_for_a_half_of_the_parent,
+};
+use crate::common::{assert_works, fib, mutual_wait, occupy, pool, until};
 use drowse::{SleepProtocol, ThreadPool, ThreadPoolBuilder};
-use std::panic::{self, AssertUnwindSafe};
+use std::panic;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
-
-/// How a child ends whose body has returned.
-const DONE: i32 = 7;
-
-/// So many seconds later, a child that hangs is ended.
-const ALARM: u32 = 60;
-
-/// Forks, runs `body` in the child, and says how that ended, in the words of `waitpid`.
-fn forked(body: impl FnOnce()) -> i32 {
-    // SAFETY: the child runs our own code, which is what this is about, and ends without a return.
-    let child = unsafe { libc::fork() };
-    assert!(child >= 0, "there is a child");
-    if child == 0 {
-        // SAFETY: a number.
-        unsafe { libc::alarm(ALARM) };
-        let outcome = panic::catch_unwind(AssertUnwindSafe(body));
-        // SAFETY: ends the child, and nothing else.
-        unsafe { libc::_exit(if outcome.is_ok() { DONE } else { 1 }) };
-    }
-    let mut status = -1;
-    // SAFETY: room for the answer.
-    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-    status
-}
-
-#[track_caller]
-fn assert_done(status: i32) {
-    let done = libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == DONE;
-    assert!(done, "the child did not get to its end: {status:#x}");
-}
-
-/// Neither did it hang.
-#[track_caller]
-fn assert_aborted(status: i32) {
-    assert!(libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGABRT, "{status:#x}");
-}
 
 /// A parallel loop, and what else a program does, in the global pool.
 fn use_global_pool() {
@@ -141,13 +108,6 @@ fn pools_in_the_midst_of_work() {
     ended.assert_done();
 }
 
-/// What is called panics, and says why.
-#[track_caller]
-fn assert_left_behind<R>(f: impl FnOnce() -> R) {
-    let message = caught::<&str, _>(f);
-    assert!(message.contains("made before fork()"), "{message}");
-}
-
 #[test]
 fn an_inherited_pool_says_what_it_is() {
     let ended = in_child(this_test!(), &[], || {
@@ -238,27 +198,7 @@ fn a_job_may_fork_and_its_child_go_on_by_itself() {
 fn a_job_whose_child_waits_for_others_is_aborted() {
     let ended = in_child(this_test!(), &[], || {
         let pool = pool(2);
-        let (begun, begins) = mpsc::channel();
-        let (hold, held) = mpsc::channel::<()>();
-        let status = pool.install(move || {
-            let (status, ()) = drowse::join(
-                move || {
-                    begins.recv().unwrap();
-                    // The other half is in the middle of it, on a thread that the child has not.
-                    let status = forked_to_return();
-                    if status.is_some() {
-                        drop(hold);
-                    }
-                    status
-                },
-                move || {
-                    begun.send(()).unwrap();
-                    let _ = held.recv();
-                },
-            );
-            status
-        });
-        assert_aborted(status.expect("only the parent comes here"));
+        assert_aborted(pool.install(wait_for_a_half_of_the_parent));
     });
     ended.assert_done();
     let complaints = ended.complaints();
@@ -270,28 +210,12 @@ fn a_job_whose_child_waits_for_others_is_aborted() {
 fn a_job_whose_child_returns_from_it_is_aborted() {
     let ended = in_child(this_test!(), &[], || {
         let pool = pool(2);
-        let status = pool.install(forked_to_return);
+        let status = pool.install(fork_and_wait);
         assert_aborted(status.expect("only the parent comes here"));
         assert_works(&pool);
     });
     ended.assert_done();
     assert_eq!(ended.complaints().len(), 1, "{ended:?}");
-}
-
-/// Forks, and returns twice: in the child with nothing, in the parent with how that ended.
-fn forked_to_return() -> Option<i32> {
-    // SAFETY: the child goes on with our own code, which is what this is about.
-    let child = unsafe { libc::fork() };
-    assert!(child >= 0, "there is a child");
-    if child == 0 {
-        // SAFETY: a number.
-        unsafe { libc::alarm(ALARM) };
-        return None;
-    }
-    let mut status = -1;
-    // SAFETY: room for the answer.
-    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-    Some(status)
 }
 
 #[test]
@@ -302,7 +226,7 @@ fn a_scope_from_before_is_not_waited_for() {
         let mut status = None;
         pool.in_place_scope(|s| {
             s.spawn(|_| ());
-            status = forked_to_return();
+            status = fork_and_wait();
             if status.is_some() {
                 drop(busy);
             }

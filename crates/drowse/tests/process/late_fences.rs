@@ -118,7 +118,7 @@ fn sandboxed_later(test: &str, errno: i32) -> Ended {
         let busy = common::occupy(&pool, 1);
         answer(libc::SYS_membarrier, Answer::Error(errno), Whom::Everyone);
         // Enough for those who have given their light fences back to get them once more.
-        for _ in 0..60 {
+        for _ in 0..240 {
             assert_eq!(pool.install(|| fib(20)), 6765);
             mutual_wait(&pool);
         }

@@ -21,3 +21,4 @@ mod scarcity;
 mod shutdown;
 mod sleep_env;
 mod thread_leaks;
+mod watchdog;

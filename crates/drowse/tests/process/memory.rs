@@ -3,6 +3,7 @@
 
 use crate::common::child::{in_child, this_test};
 use crate::common::{pool, until, until_all_sleep};
+use drowse::{ThreadPoolBuilder, Yield};
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -50,6 +51,25 @@ fn a_pool_that_is_idle_after_a_flood() {
                 until("the flood has left no more than a little", || resident() < before + MORE);
             }
         }
+    });
+    ended.assert_done();
+}
+
+/// The worker gives back what a guest has filled in its seat, though the guest leaves no job.
+#[test]
+fn a_pool_that_is_idle_after_the_flood_of_a_guest() {
+    let ended = in_child(this_test!(), &[("MALLOC_ARENA_MAX", "1")], || {
+        let pool = ThreadPoolBuilder::new().num_threads(1).guests(true).build().unwrap();
+        pool.install(|| ());
+        until_all_sleep(&pool);
+        let (before, guests) = (resident(), || pool.metrics().total().sleep.guests);
+        let guests_before = guests();
+        pool.install(|| {
+            (0..JOBS / 3).for_each(|_| drowse::spawn(|| ()));
+            while drowse::yield_local() == Some(Yield::Executed) {}
+        });
+        assert_eq!(guests(), guests_before + 1);
+        until("the flood has left no more than a little", || resident() < before + MORE);
     });
     ended.assert_done();
 }

@@ -5,6 +5,7 @@ use crate::{Event, Token, on_every_pool, yield_times};
 use drowse::ThreadPoolBuilder;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, mpsc};
+use std::thread;
 
 #[test]
 fn a_closure_that_has_not_begun_is_dropped_at_once() {
@@ -118,6 +119,52 @@ fn a_closure_that_is_cancelled_as_its_pool_ends_is_freed() {
             assert!(handle.join().unwrap_err().is_cancelled());
             drop(pool);
             drop(busy);
+            until("the pool is gone, and all that it had", || lives.strong_count() == 0);
+        }
+    });
+}
+
+/// Says that it is being dropped, and waits until it may go on.
+struct Slow(mpsc::Sender<()>, mpsc::Receiver<()>);
+
+impl Drop for Slow {
+    fn drop(&mut self) {
+        self.0.send(()).unwrap();
+        self.1.recv().unwrap();
+    }
+}
+
+/// A worker takes the reference from the queue while the closure is being dropped. Then the thread
+/// that cancels is the last, and gives up what kept the pool alive.
+#[test]
+fn a_closure_that_is_met_while_it_is_cancelled_is_freed() {
+    watchdog(|| {
+        for is_scoped in [false, true] {
+            let token = Arc::new(());
+            let lives = Arc::downgrade(&token);
+            let builder = ThreadPoolBuilder::new().num_threads(1);
+            let pool = builder.context(move || Arc::clone(&token), |_: &Arc<()>, run| run()).build().unwrap();
+            let busy = occupy(&pool, 1);
+            let ((begin, has_begun), (go_on, may_go_on)) = (mpsc::channel(), mpsc::channel());
+            let slow = Slow(begin, may_go_on);
+            let here = &pool;
+            let meet = move || {
+                has_begun.recv().unwrap();
+                drop(busy);
+                // It comes after the closure.
+                here.install(|| ());
+                go_on.send(()).unwrap();
+            };
+            thread::scope(|threads| {
+                let meet = threads.spawn(meet);
+                let closure = move || drop(slow);
+                match is_scoped {
+                    true => pool.in_place_scope(|s| assert!(s.spawn_handle(|_| closure()).cancel())),
+                    false => assert!(pool.spawn_handle(closure).cancel()),
+                }
+                meet.join().unwrap();
+            });
+            drop(pool);
             until("the pool is gone, and all that it had", || lives.strong_count() == 0);
         }
     });

@@ -5,7 +5,7 @@ use crate::{SleepProtocol, yield_times};
 use drowse::{ThreadPool, ThreadPoolBuilder};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier, mpsc};
+use std::sync::{Arc, Barrier, Mutex, mpsc};
 
 thread_local! {
     /// What the jobs inherit.
@@ -146,6 +146,144 @@ fn whoever_enters_badly_does_no_harm() {
             pool.scope(|s| s.spawn(|_| count()));
             assert_eq!(runs.load(Ordering::Relaxed), 4);
         }
+    });
+}
+
+/// One who panics before the rest is called loses no job: it runs without the context, and the
+/// panic is that of the job.
+#[test]
+fn an_entry_that_panics_loses_no_job() {
+    watchdog(|| {
+        let panics = Arc::new(AtomicUsize::new(0));
+        let enter = |fails: &bool, run: &mut dyn FnMut()| {
+            assert!(!fails, "bad entry");
+            run();
+        };
+        let handler = {
+            let panics = Arc::clone(&panics);
+            move |_| _ = panics.fetch_add(1, Ordering::SeqCst)
+        };
+        let builder = ThreadPoolBuilder::new().num_threads(2).panic_handler(handler);
+        let pool = builder.context(|| REQUEST.get() == 13, enter).build().unwrap();
+        let runs = Arc::new(AtomicUsize::new(0));
+        let run = {
+            let runs = Arc::clone(&runs);
+            move || _ = runs.fetch_add(1, Ordering::SeqCst)
+        };
+        let fails = |f: &dyn Fn()| {
+            assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| with_request(13, f))).is_err());
+        };
+        fails(&|| pool.install(&run));
+        fails(&|| pool.install_blocking(&run));
+        fails(&|| pool.in_place_scope(|s| s.spawn(|_| run())));
+        fails(&|| pool.in_place_scope(|s| s.spawn_broadcast(|_, _| run())));
+        fails(&|| _ = pool.broadcast(|_| run()));
+        fails(&|| pool.spawn_handle(run.clone()).join().unwrap());
+        assert_eq!(runs.load(Ordering::SeqCst), 8);
+        with_request(13, || pool.spawn(run.clone()));
+        until("the panic was handled", || panics.load(Ordering::SeqCst) == 1);
+        // On the worker, what is joined inherits from the worker.
+        let halves = || pool.install(|| with_request(13, || drowse::join(&run, &run)));
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(halves)).is_err());
+        assert_eq!(runs.load(Ordering::SeqCst), 11);
+        pool.shutdown();
+    });
+}
+
+/// The panic handler is told when `enter` has returned, and once for each job.
+#[test]
+fn the_panic_handler_is_told_outside_of_the_context() {
+    watchdog(|| {
+        let told = Arc::new(AtomicUsize::new(0));
+        let inside = Arc::new(AtomicUsize::new(0));
+        let handler = {
+            let (told, inside) = (Arc::clone(&told), Arc::clone(&inside));
+            move |_| {
+                assert_eq!(inside.load(Ordering::SeqCst), 0);
+                told.fetch_add(1, Ordering::SeqCst);
+            }
+        };
+        let enter = move |fails: &bool, run: &mut dyn FnMut()| {
+            inside.fetch_add(1, Ordering::SeqCst);
+            run();
+            inside.fetch_sub(1, Ordering::SeqCst);
+            assert!(!fails, "bad end");
+        };
+        let builder = ThreadPoolBuilder::new().num_threads(1).panic_handler(handler);
+        let pool = builder.context(|| REQUEST.get() == 13, enter).build().unwrap();
+        for (request, jobs) in [(7, 1), (13, 2)] {
+            with_request(request, || {
+                pool.spawn(|| panic!("bad dream"));
+                pool.spawn_fifo(|| panic!("bad dream"));
+                pool.spawn_broadcast(|_| panic!("bad dream"));
+            });
+            until("each is told", || told.load(Ordering::SeqCst) == 3 * jobs);
+        }
+        assert_eq!(pool.install(|| 42), 42);
+        assert_eq!(told.load(Ordering::SeqCst), 6);
+    });
+}
+
+/// A worker on which a job of a scope has ended gives its count back before it enters the context
+/// of a job that is not of the scope.
+#[test]
+fn an_entry_that_waits_for_the_end_of_a_scope() {
+    watchdog(|| {
+        let (ended, is_over) = mpsc::channel::<()>();
+        let (enters, entered) = mpsc::channel::<()>();
+        let (is_over, enters) = (Mutex::new(is_over), Mutex::new(enters));
+        let enter = move |waits: &bool, run: &mut dyn FnMut()| {
+            if *waits {
+                enters.lock().unwrap().send(()).unwrap();
+                is_over.lock().unwrap().recv().unwrap();
+            }
+            run();
+        };
+        let pool = ThreadPoolBuilder::new().num_threads(2).context(|| REQUEST.get() == 13, enter);
+        let pool = pool.build().unwrap();
+        let (begun, begins) = mpsc::channel();
+        let other = &pool;
+        pool.in_place_scope(|s| {
+            s.spawn(move |_| {
+                begun.send(()).unwrap();
+                entered.recv().unwrap();
+            });
+            s.spawn(move |_| {
+                // The other worker is in the other job. This one goes on with what is spawned here.
+                begins.recv().unwrap();
+                with_request(13, || other.spawn(|| ()));
+            });
+        });
+        ended.send(()).unwrap();
+        pool.shutdown();
+    });
+}
+
+/// Nothing is entered for jobs that do not begin.
+#[test]
+fn a_job_of_a_scope_that_was_cancelled_enters_nothing() {
+    watchdog(|| {
+        let entries = Arc::new(AtomicUsize::new(0));
+        let enter = {
+            let entries = Arc::clone(&entries);
+            move |(): &(), run: &mut dyn FnMut()| {
+                entries.fetch_add(1, Ordering::SeqCst);
+                run();
+            }
+        };
+        let pool = ThreadPoolBuilder::new().num_threads(2).context(|| (), enter).build().unwrap();
+        let busy = occupy(&pool, 2);
+        let before = entries.load(Ordering::SeqCst);
+        let held = Arc::new(());
+        pool.in_place_scope(|s| {
+            for _ in 0..4 {
+                let held = Arc::clone(&held);
+                s.spawn(move |_| drop(held));
+            }
+            s.cancel();
+            drop(busy);
+        });
+        assert_eq!((Arc::strong_count(&held), entries.load(Ordering::SeqCst)), (1, before));
     });
 }
 

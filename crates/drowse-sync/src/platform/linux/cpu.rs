@@ -55,6 +55,7 @@ impl CpuMask {
     }
 
     /// How many there are.
+    #[inline(never)]
     pub fn count(&self) -> usize {
         // SAFETY: a plain function of the set.
         usize::try_from(unsafe { libc::CPU_COUNT(&self.0) }).unwrap_or(0)
@@ -68,6 +69,7 @@ impl CpuMask {
 
     /// Those of both sets.
     #[must_use]
+    #[inline(never)]
     pub fn or(mut self, other: Self) -> Self {
         for cpu in (0..Self::CAPACITY).filter(|cpu| other.contains(*cpu)) {
             // SAFETY: the index is below the number of bits.
@@ -92,6 +94,7 @@ impl CpuMask {
     /// the thread is as one that nobody has restricted. Otherwise, and if that is not known,
     /// just these. Never wider than what it was.
     #[must_use]
+    #[inline(never)]
     pub fn to_keep(self) -> Self {
         static POSSIBLE: OnceLock<Option<usize>> = OnceLock::new();
         let possible = POSSIBLE.get_or_init(|| {
@@ -125,6 +128,7 @@ impl CpuMask {
 }
 
 impl PartialEq for CpuMask {
+    #[inline(never)]
     fn eq(&self, other: &Self) -> bool {
         // SAFETY: a plain function of the sets.
         unsafe { libc::CPU_EQUAL(&self.0, &other.0) }
@@ -154,7 +158,7 @@ pub fn has_several_cores() -> bool {
     let answered = unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), set.as_mut_ptr()) == 0 };
     // A machine with more processors than fit has several.
     // SAFETY: zeroed, and perhaps filled by the system.
-    !answered || unsafe { libc::CPU_COUNT(set.assume_init_ref()) } > 1
+    !answered || CpuMask(unsafe { set.assume_init() }).count() > 1
 }
 
 #[cfg(test)]

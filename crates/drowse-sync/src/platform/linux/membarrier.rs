@@ -23,7 +23,7 @@ use super::futex;
 use super::process::watch_forks;
 use crate::fence::full;
 use crate::real::AtomicU64;
-use crate::{Stopwatch, hint, say};
+use crate::{Stopwatch, hint, say, spawn_thread};
 use std::cell::Cell;
 use std::io;
 use std::marker::PhantomData;
@@ -70,22 +70,27 @@ thread_local! {
 }
 
 thread_local! {
-    /// How many of them are this very thread.
-    static MINE: Mine = const { Mine(Cell::new(0)) };
+    /// What this very thread has of them.
+    static MINE: Mine = const { Mine { count: Cell::new(0), at_end: Cell::new(None) } };
 }
 
-struct Mine(Cell<usize>);
+struct Mine {
+    count: Cell<usize>,
+    /// See [`LightFences::at_end_of_thread`].
+    at_end: Cell<Option<fn()>>,
+}
 
 impl Drop for Mine {
     /// A thread that ends uses nothing any more, whatever it has left behind.
     fn drop(&mut self) {
+        self.at_end.take().into_iter().for_each(|give_back| give_back());
         // ORDERING: as for one who gives them back.
-        USERS.fetch_sub(self.0.get(), Ordering::Release);
+        USERS.fetch_sub(self.count.get(), Ordering::Release);
     }
 }
 
 fn mine() -> usize {
-    MINE.try_with(|mine| mine.0.get()).unwrap_or(0)
+    MINE.try_with(|mine| mine.count.get()).unwrap_or(0)
 }
 
 /// The error with which the system has refused, if nobody was told yet; else 0.
@@ -159,7 +164,7 @@ impl LightFences {
         // executes its full fence after ours sees both; whoever did before is seen by us.
         watch_forks();
         let counted = MINE.try_with(|mine| {
-            mine.0.set(mine.0.get() + 1);
+            mine.count.set(mine.count.get() + 1);
             USERS.fetch_add(1, Ordering::Relaxed);
         });
         full();
@@ -170,6 +175,15 @@ impl LightFences {
             executed: EXECUTED.load(Ordering::Relaxed),
             on_this_thread: PhantomData,
         })
+    }
+
+    /// Calls `give_back` when the calling thread ends. From then on heavy fences take no account of
+    /// the thread, and it gets no light fences any more; but thread-locals that are older than this
+    /// call are dropped later, and may go on with what the thread was. `give_back` drops the light
+    /// fences of that.
+    pub fn at_end_of_thread(give_back: fn()) {
+        // A thread that is about to end has none.
+        let _ = MINE.try_with(|mine| mine.at_end.set(Some(give_back)));
     }
 
     /// How many heavy fences there were since, for these or others.
@@ -209,7 +223,7 @@ impl Drop for LightFences {
         // ORDERING: release pairs with the acquire in `heavy_fence`: who finds no users left sees
         // what they wrote. What they write from now on is followed by full fences.
         let give_back = |mine: &Mine| {
-            mine.0.set(mine.0.get() - 1);
+            mine.count.set(mine.count.get() - 1);
             USERS.fetch_sub(1, Ordering::Release);
         };
         // If there is no count any more, it was given back when the count went.
@@ -287,8 +301,8 @@ pub fn want_light_fences() {
     // ORDERING: acquire, as in `state`; the exchange lets one thread tell the system.
     let mine = STATE.compare_exchange(UNTRIED, TELLING, Ordering::Acquire, Ordering::Relaxed).is_ok();
     if mine {
-        let builder = thread::Builder::new().name("drowse-fences".into()).stack_size(64 << 10);
-        if with_signals_blocked(|| builder.spawn(|| tell_system(TELLING))).is_err() {
+        let tell = Box::new(|| tell_system(TELLING));
+        if with_signals_blocked(|| spawn_thread(Some("drowse-fences"), Some(64 << 10), tell)).is_err() {
             // Where no thread is to be had, full fences will do, for good.
             STATE.store(NEVER, Ordering::Release);
         }

@@ -17,6 +17,7 @@ pub use memory::give_back_pages;
 pub use process::process_cpu_time;
 pub(crate) use process::{process_number, watch_forks};
 pub(crate) use stack::stack_bounds;
+pub use task::stacks_command;
 pub(crate) use task::{read_task, system_call_name};
 
 pub(crate) use super::plain::Moment;

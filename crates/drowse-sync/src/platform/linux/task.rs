@@ -32,3 +32,13 @@ pub(crate) fn system_call_name(number: u32) -> Option<&'static str> {
     ];
     NAMES.iter().find(|(known, _)| u32::try_from(*known) == Ok(number)).map(|(_, name)| *name)
 }
+
+/// Returns the command that shows the stacks of all threads of this process, and before that the
+/// debugger's numbers of the first few of these threads.
+pub fn stacks_command(threads: &[ThreadId]) -> Option<String> {
+    let mut find = String::new();
+    for thread in threads.iter().take(4) {
+        find += &format!(" -ex 'thread find LWP {}'", thread.to_bits());
+    }
+    Some(format!("gdb -p {} -batch{find} -ex 'thread apply all bt'", std::process::id()))
+}

@@ -48,6 +48,11 @@ pub(crate) fn system_call_name(_number: u32) -> Option<&'static str> {
     None
 }
 
+/// The command that shows the stacks of all threads: not known.
+pub fn stacks_command(_threads: &[ThreadId]) -> Option<String> {
+    None
+}
+
 /// Writes to the standard error. What is not written is lost.
 pub(crate) fn write_to_stderr(line: &[u8]) {
     let _ = std::io::Write::write_all(&mut std::io::stderr(), line);

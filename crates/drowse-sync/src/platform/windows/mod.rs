@@ -10,7 +10,7 @@ pub(crate) use fences::{heavy_fence, light_fence};
 pub use process::process_cpu_time;
 pub(crate) use process::stack_bounds;
 
-pub use super::plain::{CpuMask, ThreadId, current_cpu, give_back_pages, has_several_cores};
+pub use super::plain::{CpuMask, ThreadId, current_cpu, give_back_pages, has_several_cores, stacks_command};
 pub(crate) use super::plain::{
     Moment, process_number, read_task, system_call_name, watch_forks, write_to_stderr,
 };

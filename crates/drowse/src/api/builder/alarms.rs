@@ -12,6 +12,10 @@ impl<S> ThreadPoolBuilder<S> {
     /// [200 ms](Self::deadlock_after). The others sleep, waiting for work that nobody is left to
     /// post.
     ///
+    /// It is also called, without a mark, if all workers and all spares wait, asleep or inside of
+    /// [`blocking`](crate::blocking()), while a job is queued that no thread is left to run:
+    /// [`Deadlock::out_of_spares`].
+    ///
     /// A pool that is idle, or has just been built, is not deadlocked: none of its workers is
     /// blocked. A pool without a handler does not count, and pays nothing. One with a handler has a
     /// thread more from the first moment on in which nobody is active and somebody blocked; it sets
@@ -36,6 +40,16 @@ impl<S> ThreadPoolBuilder<S> {
     /// Where no handler was set, the environment variable `DROWSE_DEADLOCK` may set one: `report`
     /// for [`report_deadlocks`](Self::report_deadlocks), `abort` to abort the process after that.
     ///
+    /// # A pool with a handler schedules differently
+    ///
+    /// To count exactly which workers are active, it does without three things that save wakes:
+    /// more workers may be up at once than there are processors, no wake is deferred for short work
+    /// from outside, and no worker naps beside [guests](Self::guests) instead of being woken. So
+    /// timings with and without a handler differ: measure without one. `DROWSE_LOG=1` says so for
+    /// each such pool. The [stall watch](Self::stall_watch) changes nothing of that.
+    ///
+    /// # Example
+    ///
     /// ```
     /// use std::sync::mpsc::channel;
     ///
@@ -59,12 +73,14 @@ impl<S> ThreadPoolBuilder<S> {
     where
         H: Fn(&Deadlock) + Send + Sync + 'static,
     {
-        self.handlers.deadlock = Some(Box::new(handler));
+        self.chosen.handlers.deadlock = Some(Box::new(handler));
         self
     }
 
     /// Sets how long nobody must have moved before it is called a deadlock; 200 ms, if this is not
     /// called. It takes up to twice that time, and more if somebody was seen to move at first.
+    /// Without a handler, and without `DROWSE_DEADLOCK`, this has no effect, which is said on the
+    /// standard error.
     ///
     /// ```
     /// use std::time::Duration;
@@ -81,12 +97,12 @@ impl<S> ThreadPoolBuilder<S> {
     /// drop(blocked);
     /// ```
     pub fn deadlock_after(mut self, time: Duration) -> Self {
-        self.handlers.deadlock_after = Some(time);
+        self.chosen.handlers.deadlock_after = Some(time);
         self
     }
 
     /// Sets a [deadlock handler](Self::deadlock_handler) that prints what it is told to the
-    /// standard error.
+    /// standard error. As any such handler, it changes how the pool schedules, so timings differ.
     ///
     /// ```
     /// let builder = drowse::ThreadPoolBuilder::new().num_threads(2).report_deadlocks();
@@ -97,15 +113,30 @@ impl<S> ThreadPoolBuilder<S> {
         self.deadlock_handler(|deadlock| say(format_args!("drowse: {deadlock}")))
     }
 
-    /// Watches for workers that have been inside one job for longer than `after`, while jobs are
-    /// queued that nobody takes, or while other workers wait in the middle of theirs. Needs no
-    /// marks. Where this is not called, the environment variable `DROWSE_STALL` may set it, in
-    /// seconds.
+    /// Watches for workers that have been inside one job for longer than `after`, while something
+    /// waits for them. Needs no marks. Where this is not called, the environment variable
+    /// `DROWSE_STALL` may set it (`5s`, `500ms`, a number of seconds; `off` or `0` for no watch).
+    ///
+    /// A stalled worker is reported if for that time
+    ///
+    /// - jobs are queued, and no worker takes them;
+    /// - another worker waits in the middle of a job;
+    /// - the worker has taken the job while an earlier one, below it on the same stack, waits;
+    /// - a broadcast has left a job for that worker alone; or
+    /// - a thread outside waits (in `install`, `scope`, `broadcast`, [`JoinHandle::join`], or
+    ///   [`block_on`](crate::block_on()) for a handle), and the worker has begun its closure, or no
+    ///   worker moves at all.
+    ///
+    /// A job that takes long is not reported if nothing waits for it.
     ///
     /// A thread of the pool looks four times in that time. What it finds it prints to the standard
     /// error, or tells the [stall handler](Self::stall_handler), once for each worker and job: what
-    /// drowse knows of the worker, and on Linux what its thread does in the system. It does not
-    /// know whether the worker waits or computes; `thread_state` tells. The workers pay nothing.
+    /// drowse knows of the worker, on Linux what its thread does in the system, and the debugger's
+    /// command that shows the stacks. It does not know whether the worker waits or computes;
+    /// `thread_state` tells. The workers pay nothing; a thread outside that waits takes a lock
+    /// before and after.
+    ///
+    /// [`JoinHandle::join`]: crate::JoinHandle::join
     ///
     /// A worker goes on when it searches, takes, pushes or waits for a job: long work that forks
     /// now and then is not noticed. If a [guest](Self::guests) has a worker's seat, what the system
@@ -119,14 +150,15 @@ impl<S> ThreadPoolBuilder<S> {
     /// assert_eq!(pool.install(|| 6 * 7), 42);
     /// ```
     pub fn stall_watch(mut self, after: Duration) -> Self {
-        let handler = self.handlers.stall.and_then(|plan| plan.handler);
-        self.handlers.stall = Some(StallPlan { after: Some(after), handler });
+        let handler = self.chosen.handlers.stall.take().and_then(|plan| plan.handler);
+        self.chosen.handlers.stall = Some(StallPlan { after: Some(after), handler });
         self
     }
 
     /// Sets what is called instead of printing when the [stall watch](Self::stall_watch) finds
     /// something: on its own thread, which is not a worker. Its panic goes to the
-    /// [panic handler](Self::panic_handler).
+    /// [panic handler](Self::panic_handler). Without a watch this has no effect, which is said on
+    /// the standard error, unless `DROWSE_STALL` turns the watch off.
     ///
     /// ```
     /// use std::sync::mpsc::channel;
@@ -151,8 +183,8 @@ impl<S> ThreadPoolBuilder<S> {
     where
         H: Fn(&Stall) + Send + Sync + 'static,
     {
-        let after = self.handlers.stall.and_then(|plan| plan.after);
-        self.handlers.stall = Some(StallPlan { after, handler: Some(Box::new(handler)) });
+        let after = self.chosen.handlers.stall.take().and_then(|plan| plan.after);
+        self.chosen.handlers.stall = Some(StallPlan { after, handler: Some(Box::new(handler)) });
         self
     }
 }

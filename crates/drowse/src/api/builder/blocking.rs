@@ -28,13 +28,17 @@ impl<S> ThreadPoolBuilder<S> {
     /// assert_eq!(total.into_inner().unwrap(), 192);
     /// ```
     pub fn waiting(mut self, waiting: Waiting) -> Self {
-        self.waiting = Some(waiting);
+        self.chosen.waiting = Some(waiting);
         self
     }
 
     /// Sets how many threads may stand in for workers that block: see
-    /// [`blocking`](crate::blocking()). They are started when they are needed. The default is one
-    /// for each worker, and at least eight. With 0 `blocking` is a plain call.
+    /// [`blocking`](crate::blocking()). They are started when they are needed, and cost nothing
+    /// before. The default is 512, or one for each worker if there are more of those. The most are
+    /// [`max_num_threads`](crate::max_num_threads). With 0 `blocking` is a plain call.
+    ///
+    /// When all of them are in use, and another one is needed, the pool says so once on the
+    /// standard error.
     ///
     /// ```
     /// let builder = drowse::ThreadPoolBuilder::new().num_threads(1).max_spare_threads(1);
@@ -43,12 +47,12 @@ impl<S> ThreadPoolBuilder<S> {
     /// assert_eq!(pool.metrics().loans.threads_started, 1);
     /// ```
     pub fn max_spare_threads(mut self, max_spare_threads: usize) -> Self {
-        self.max_spare_threads = Some(max_spare_threads);
+        self.chosen.max_spare_threads = Some(max_spare_threads);
         self
     }
 
     /// Sets whether a thread outside that enters the pool works, instead of waiting. The default is
-    /// what the environment variable `DROWSE_GUESTS` says (`1` for yes), else no.
+    /// what the environment variable `DROWSE_GUESTS` says (`on` for yes), else no.
     ///
     /// With guests, a thread that calls `install`, `join` or `scope` from outside takes the seat of
     /// a worker that sleeps, runs the closure itself, on its own stack, as if it were that worker,
@@ -78,7 +82,7 @@ impl<S> ThreadPoolBuilder<S> {
     /// assert!(last.1 < 2);
     /// ```
     pub fn guests(mut self, guests: bool) -> Self {
-        self.guests = Some(guests);
+        self.chosen.guests = Some(guests);
         self
     }
 }

@@ -10,19 +10,20 @@ impl<S> ThreadPoolBuilder<S> {
     ///
     /// `capture` is called by the thread that sends a job, and `enter` by the worker that runs it,
     /// with what was captured and the rest: `enter` calls that once, and has undone whatever it did
-    /// when it returns. (If it does not call it, the job runs all the same, afterwards; and never
-    /// twice.) A future is entered for each of its steps. Jobs are what `spawn` and its
-    /// relatives send, the jobs of scopes and broadcasts, the closure of `install` if it goes to
-    /// another thread, and the second half of a `join`.
+    /// when it returns. (If it does not call it, or panics before, the job runs without it,
+    /// afterwards; and never twice.) A future is entered for each of its steps. Jobs are what
+    /// `spawn` and its relatives send, the jobs of scopes and broadcasts, the closure of `install`
+    /// if it goes to another thread, and the second half of a `join`.
     ///
-    /// Both should be quick. A pool that has this is slower: each job has one allocation more, and
-    /// a `join` takes some tens of nanoseconds. One that has not is as fast as if there were no
-    /// such thing.
+    /// Both should be quick. A pool that has this is slower: each job has one allocation more, or
+    /// two, and a `join` takes some tens of nanoseconds. One that has not is as fast as if there
+    /// were no such thing.
     ///
     /// # Panics
     ///
     /// A panic of `capture` is that of whoever sends the job. One of `enter` is that of the job,
-    /// or ends the process if nobody is there to hear of it.
+    /// or ends the process if nobody is there to hear of it. A panic of the job does not unwind
+    /// through `enter`: it goes on when `enter` has returned.
     ///
     /// # Example
     ///
@@ -50,7 +51,7 @@ impl<S> ThreadPoolBuilder<S> {
         F: Fn() -> C + Send + Sync + 'static,
         G: Fn(&C, &mut dyn FnMut()) + Send + Sync + 'static,
     {
-        self.handlers.context = Some(Box::new(Hooks { capture, enter, captured: PhantomData }));
+        self.chosen.handlers.context = Some(Box::new(Hooks { capture, enter, captured: PhantomData }));
         self
     }
 }

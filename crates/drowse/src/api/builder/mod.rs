@@ -2,23 +2,21 @@
 
 mod alarms;
 mod blocking;
+mod choices;
 mod context;
+mod log;
 mod registry;
 mod sleep;
 mod threads;
 
 pub use threads::Start;
 
-use self::threads::Coming;
+use self::choices::Choices;
 use super::error::ThreadPoolBuildError;
 use super::global::set_global_registry;
 use super::pool::ThreadPool;
 use super::spawner::{CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadSpawn};
-use super::waiting::Waiting;
-use crate::engine::Handlers;
-use crate::trace::Trace;
 use crate::unwind;
-use drowse_sleep::{Policy, SleepProtocol, Steering};
 use std::any::Any;
 use std::fmt;
 use std::io;
@@ -36,22 +34,7 @@ use std::thread;
 /// assert!(name.unwrap().starts_with("dozer-"));
 /// ```
 pub struct ThreadPoolBuilder<S = DefaultSpawn> {
-    num_threads: usize,
-    use_current_thread: bool,
-    thread_name: Option<Box<dyn FnMut(usize) -> String>>,
-    stack_size: Option<usize>,
-    allow_fewer_threads: bool,
-    coming: Coming,
-    /// `None`: what the environment says, else the default.
-    sleep_protocol: Option<SleepProtocol>,
-    sleep_policy: Option<Policy>,
-    steering: Option<Steering>,
-    oldest_first: bool,
-    guests: Option<bool>,
-    waiting: Option<Waiting>,
-    max_spare_threads: Option<usize>,
-    trace: Option<Trace>,
-    handlers: Handlers,
+    chosen: Choices,
     spawner: S,
 }
 
@@ -63,24 +46,7 @@ impl ThreadPoolBuilder {
     /// assert!(pool.current_num_threads() >= 1);
     /// ```
     pub fn new() -> Self {
-        Self {
-            num_threads: 0,
-            use_current_thread: false,
-            thread_name: None,
-            stack_size: None,
-            allow_fewer_threads: false,
-            coming: Coming::default(),
-            sleep_protocol: None,
-            sleep_policy: None,
-            steering: None,
-            oldest_first: false,
-            guests: None,
-            waiting: None,
-            max_spare_threads: None,
-            trace: None,
-            handlers: Handlers::default(),
-            spawner: DefaultSpawn,
-        }
+        Self { chosen: Choices::default(), spawner: DefaultSpawn }
     }
 
     /// Builds a pool whose threads may borrow from here, calls `with_pool` with it, and returns
@@ -144,9 +110,10 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     ///
     /// # Errors
     ///
-    /// If a thread cannot be started, or [`use_current_thread`](Self::use_current_thread) was
-    /// chosen on a thread that is a worker already, or the [trace](Self::trace) is that of another
-    /// pool.
+    /// If a thread cannot be started, or has a name with a NUL in it, or more than
+    /// [`max_num_threads`](crate::max_num_threads) are asked for; if
+    /// [`use_current_thread`](Self::use_current_thread) was chosen on a thread that is a worker
+    /// already; or if the [trace](Self::trace) is that of another pool.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
@@ -177,19 +144,30 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
 
 impl<S> ThreadPoolBuilder<S> {
     /// Sets the number of threads. 0, the default, means what `DROWSE_NUM_THREADS` says, else as
-    /// many as the process may run at once. At most [`max_num_threads`](crate::max_num_threads) are
-    /// started.
+    /// many as the process may run at once. If it is more than
+    /// [`max_num_threads`](crate::max_num_threads), [`build`](Self::build) returns an error.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(22).build().unwrap();
     /// assert_eq!(pool.current_num_threads(), 22);
+    ///
+    /// let error = drowse::ThreadPoolBuilder::new().num_threads(100_000).build().unwrap_err();
+    /// assert!(error.to_string().contains("100000"));
     /// ```
     pub fn num_threads(mut self, num_threads: usize) -> Self {
-        self.num_threads = num_threads;
+        self.chosen.num_threads = num_threads;
         self
     }
 
-    /// Sets how threads are named: `closure` gets the index of each.
+    /// Sets how threads are named: `closure` gets the index of each, just before the thread is
+    /// started. If threads are started [on demand](Self::start), all are named when the pool is
+    /// built. Where this is not called, the threads that drowse starts are named `drowse-0`,
+    /// `drowse-1` and so on. (In the drop-in for rayon-core, and with the feature `rayon-names`,
+    /// they have no names then.)
+    ///
+    /// If a name has a NUL in it, [`build`](Self::build) returns an error; if the closure panics,
+    /// so does `build`. It waits for the threads that were started before to end, for a second at
+    /// most.
     ///
     /// ```
     /// let builder = drowse::ThreadPoolBuilder::new().num_threads(1);
@@ -200,7 +178,7 @@ impl<S> ThreadPoolBuilder<S> {
     where
         F: FnMut(usize) -> String + 'static,
     {
-        self.thread_name = Some(Box::new(closure));
+        self.chosen.thread_name = Some(Box::new(closure));
         self
     }
 
@@ -215,7 +193,7 @@ impl<S> ThreadPoolBuilder<S> {
     /// });
     /// ```
     pub fn stack_size(mut self, stack_size: usize) -> Self {
-        self.stack_size = Some(stack_size);
+        self.chosen.stack_size = Some(stack_size);
         self
     }
 
@@ -234,7 +212,7 @@ impl<S> ThreadPoolBuilder<S> {
     /// assert_eq!(drowse::join(|| 1, || 2), (1, 2)); // in this pool
     /// ```
     pub fn use_current_thread(mut self) -> Self {
-        self.use_current_thread = true;
+        self.chosen.use_current_thread = true;
         self
     }
 
@@ -260,7 +238,7 @@ impl<S> ThreadPoolBuilder<S> {
     where
         H: Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
     {
-        self.handlers.panic = Some(Box::new(panic_handler));
+        self.chosen.handlers.panic = Some(Box::new(panic_handler));
         self
     }
 
@@ -283,7 +261,7 @@ impl<S> ThreadPoolBuilder<S> {
     where
         H: Fn(usize) + Send + Sync + 'static,
     {
-        self.handlers.start = Some(Box::new(start_handler));
+        self.chosen.handlers.start = Some(Box::new(start_handler));
         self
     }
 
@@ -307,7 +285,7 @@ impl<S> ThreadPoolBuilder<S> {
     where
         H: Fn(usize) + Send + Sync + 'static,
     {
-        self.handlers.exit = Some(Box::new(exit_handler));
+        self.chosen.handlers.exit = Some(Box::new(exit_handler));
         self
     }
 
@@ -315,7 +293,7 @@ impl<S> ThreadPoolBuilder<S> {
     /// rayon-core calls breadth-first, and has deprecated.
     #[doc(hidden)]
     pub fn oldest_first(mut self) -> Self {
-        self.oldest_first = true;
+        self.chosen.oldest_first = true;
         self
     }
 
@@ -337,24 +315,7 @@ impl<S> ThreadPoolBuilder<S> {
     where
         F: FnMut(ThreadBuilder) -> io::Result<()>,
     {
-        ThreadPoolBuilder {
-            num_threads: self.num_threads,
-            use_current_thread: self.use_current_thread,
-            thread_name: self.thread_name,
-            stack_size: self.stack_size,
-            allow_fewer_threads: self.allow_fewer_threads,
-            coming: self.coming,
-            sleep_protocol: self.sleep_protocol,
-            sleep_policy: self.sleep_policy,
-            steering: self.steering,
-            oldest_first: self.oldest_first,
-            guests: self.guests,
-            waiting: self.waiting,
-            max_spare_threads: self.max_spare_threads,
-            trace: self.trace,
-            handlers: self.handlers,
-            spawner: CustomSpawn(spawn),
-        }
+        ThreadPoolBuilder { chosen: self.chosen, spawner: CustomSpawn(spawn) }
     }
 }
 
@@ -367,26 +328,26 @@ impl Default for ThreadPoolBuilder {
 impl<S> fmt::Debug for ThreadPoolBuilder<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ThreadPoolBuilder")
-            .field("num_threads", &self.num_threads)
-            .field("use_current_thread", &self.use_current_thread)
-            .field("thread_name", &self.thread_name.is_some())
-            .field("stack_size", &self.stack_size)
-            .field("allow_fewer_threads", &self.allow_fewer_threads)
-            .field("coming", &self.coming)
-            .field("sleep_protocol", &self.sleep_protocol)
-            .field("sleep_policy", &self.sleep_policy)
-            .field("steering", &self.steering)
-            .field("guests", &self.guests)
-            .field("waiting", &self.waiting)
-            .field("max_spare_threads", &self.max_spare_threads)
-            .field("trace", &self.trace.is_some())
-            .field("panic_handler", &self.handlers.panic.is_some())
-            .field("start_handler", &self.handlers.start.is_some())
-            .field("exit_handler", &self.handlers.exit.is_some())
-            .field("deadlock_handler", &self.handlers.deadlock.is_some())
-            .field("acquire_thread_handler", &self.handlers.acquire_thread.is_some())
-            .field("context", &self.handlers.context.is_some())
-            .field("release_thread_handler", &self.handlers.release_thread.is_some())
+            .field("num_threads", &self.chosen.num_threads)
+            .field("use_current_thread", &self.chosen.use_current_thread)
+            .field("thread_name", &self.chosen.thread_name.is_some())
+            .field("stack_size", &self.chosen.stack_size)
+            .field("allow_fewer_threads", &self.chosen.allow_fewer_threads)
+            .field("coming", &self.chosen.coming)
+            .field("sleep_protocol", &self.chosen.sleep_protocol)
+            .field("sleep_policy", &self.chosen.sleep_policy)
+            .field("steering", &self.chosen.steering)
+            .field("guests", &self.chosen.guests)
+            .field("waiting", &self.chosen.waiting)
+            .field("max_spare_threads", &self.chosen.max_spare_threads)
+            .field("trace", &self.chosen.trace.is_some())
+            .field("panic_handler", &self.chosen.handlers.panic.is_some())
+            .field("start_handler", &self.chosen.handlers.start.is_some())
+            .field("exit_handler", &self.chosen.handlers.exit.is_some())
+            .field("deadlock_handler", &self.chosen.handlers.deadlock.is_some())
+            .field("acquire_thread_handler", &self.chosen.handlers.acquire_thread.is_some())
+            .field("context", &self.chosen.handlers.context.is_some())
+            .field("release_thread_handler", &self.chosen.handlers.release_thread.is_some())
             .finish_non_exhaustive()
     }
 }

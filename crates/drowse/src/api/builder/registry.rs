@@ -1,17 +1,18 @@
 //! How a pool is built as it was chosen.
 
 use super::ThreadPoolBuilder;
+use super::choices::Choices;
+use super::log::{Unplanned, log_start};
 use crate::api::alarm_env::with_default_alarms;
-use crate::api::env::{
-    default_guests, default_num_threads, default_sleep_protocol, default_steering, default_waiting, log_start,
-};
+use crate::api::env::{GUESTS, SLEEP, WAITING, default_num_threads, default_steering, is_logging};
 use crate::api::error::{BuildErrorKind, ThreadPoolBuildError};
 use crate::api::spawner::{ThreadBuilder, ThreadSpawn};
 use crate::api::{Waiting, max_num_threads};
-use crate::engine::{Handlers, Recruiter, Refused, Registry, StartPlan, WorkerThread};
-use crate::trace::{Recorder, Trace};
+use crate::engine::{Cause, Handlers, Recruiter, Refused, Registry, StartPlan, WorkerThread};
+use crate::trace::{PoolTrace, Record};
+use crate::unwind;
 use drowse_sleep::SleepProtocol;
-use drowse_sync::{Arc, say};
+use drowse_sync::{Arc, Outlined, say};
 use std::io;
 use std::mem;
 use std::thread;
@@ -24,25 +25,36 @@ impl ThreadPoolBuilder {
     ///
     /// If none can.
     pub(in crate::api) fn build_default() -> Result<Arc<Registry>, ThreadPoolBuildError> {
-        let builder = Self { allow_fewer_threads: true, ..Self::new() };
-        builder.build_registry_or_less(|num_threads, error| {
+        let less = |num_threads: usize, error: &io::Error| {
             let wanted = default_num_threads();
             say(format_args!(
                 "drowse: the global pool goes on with {num_threads} of {wanted} threads: {error}"
             ));
-        })
+        };
+        Choices::default().build(true, &mut |thread| thread.start(), true, &less)
     }
 }
 
 impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     pub(in crate::api) fn build_registry(self) -> Result<Arc<Registry>, ThreadPoolBuildError> {
-        self.build_registry_or_less(|_, _| ())
+        let Self { chosen, mut spawner } = self;
+        let allow_fewer = chosen.allow_fewer_threads;
+        chosen.build(S::IS_OURS, &mut |thread| spawner.spawn(thread), allow_fewer, &|_, _| ())
     }
+}
 
-    /// The same. If it goes on with fewer threads, it says with how many, and why.
-    fn build_registry_or_less(
+impl Choices {
+    /// Builds a registry, with fewer threads than are wanted if that is allowed and no more can be
+    /// started; then calls `less` with how many there are, and why.
+    ///
+    /// `spawn` starts the threads, and `is_ours` says whether it does so as
+    /// [`ThreadBuilder::start`].
+    fn build(
         self,
-        less: impl FnOnce(usize, io::Error),
+        is_ours: bool,
+        spawn: &mut Spawn<'_>,
+        allow_fewer: bool,
+        less: &dyn Fn(usize, &io::Error),
     ) -> Result<Arc<Registry>, ThreadPoolBuildError> {
         if self.use_current_thread {
             if WorkerThread::in_handler() {
@@ -52,19 +64,20 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
                 return Err(ThreadPoolBuildError::new(BuildErrorKind::CurrentThreadAlreadyInPool));
             }
         }
-        if !S::IS_OURS && self.coming.is_special() {
+        if !is_ours && self.coming.is_special() {
             return Err(ThreadPoolBuildError::new(BuildErrorKind::CannotStartLater));
         }
         let wanted = if self.num_threads == 0 { default_num_threads() } else { self.num_threads };
-        let wanted = wanted.min(max_num_threads());
-        let allow_fewer = self.allow_fewer_threads;
-        let mut attempt = Attempt::new(self, wanted);
+        if wanted > max_num_threads() {
+            return Err(ThreadPoolBuildError::new(BuildErrorKind::TooManyThreads { wanted }));
+        }
+        let mut attempt = Attempt::new(self, is_ours);
         let (mut num_threads, mut refused) = (wanted, None);
         loop {
-            let Refused { started, error, recruiter } = match attempt.build(num_threads)? {
+            let Refused { started, cause, recruiter } = match attempt.build(num_threads, spawn)? {
                 Ok(registry) => {
                     if let Some(error) = refused {
-                        less(num_threads, error);
+                        less(num_threads, &error);
                     }
                     return Ok(registry);
                 }
@@ -72,13 +85,20 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             };
             // Those that were started end. A registry cannot shrink: so as many are started again,
             // if that is enough.
-            if !allow_fewer || started == 0 {
-                if S::IS_OURS {
-                    let _ = recruiter.wait_for_all(Some(PATIENCE));
-                }
-                return Err(ThreadPoolBuildError::new(BuildErrorKind::Io { error, started, wanted }));
+            let goes_on = allow_fewer && started > 0 && matches!(cause, Cause::System(_));
+            if goes_on || is_ours {
+                let _ = recruiter.wait_for_all(Some(PATIENCE));
             }
-            let _ = recruiter.wait_for_all(Some(PATIENCE));
+            let error = match cause {
+                Cause::System(error) if goes_on => error,
+                Cause::System(error) => {
+                    return Err(ThreadPoolBuildError::new(BuildErrorKind::Io { error, started, wanted }));
+                }
+                Cause::Name(name) => {
+                    return Err(ThreadPoolBuildError::new(BuildErrorKind::NulInName { name }));
+                }
+                Cause::Panic(payload) => unwind::resume_unwinding(payload),
+            };
             (num_threads, refused) = (started, Some(error));
             // The system takes a moment to count what has ended as gone.
             #[allow(clippy::disallowed_methods, reason = "nothing tells when it has")]
@@ -87,86 +107,138 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     }
 }
 
-/// How many threads may stand in for those of a pool of this width, if it did not choose: for all
-/// of them, and in narrow pools for some that block in turn.
+/// Returns how many threads may stand in for those of a pool of this width, if it did not choose.
+/// One that is not needed costs next to nothing: see [`Table`](drowse_sync::Table).
 fn default_spares(num_threads: usize) -> usize {
-    if cfg!(any(drowse_loom, drowse_shuttle)) { 0 } else { num_threads.max(8) }
+    if cfg!(any(drowse_loom, drowse_shuttle)) { 0 } else { num_threads.max(512) }
 }
 
 /// How long to wait for threads that are not needed after all. They may be busy with handlers.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What is needed for each of several attempts to build a pool.
-struct Attempt<S> {
-    names: Box<[Option<String>]>,
+struct Attempt {
+    names: Names,
     protocol: SleepProtocol,
     guests: bool,
     waiting: Waiting,
-    handlers: Arc<Handlers>,
-    builder: ThreadPoolBuilder<S>,
+    handlers: Arc<Outlined<Handlers>>,
+    chosen: Choices,
+    is_ours: bool,
 }
 
-impl<S: ThreadSpawn> Attempt<S> {
-    fn new(mut builder: ThreadPoolBuilder<S>, num_threads: usize) -> Self {
-        // All of them now: threads may be started later, when the closure is gone.
-        let mut name = builder.thread_name.take();
-        let first = usize::from(builder.use_current_thread);
-        let names = (0..num_threads)
-            .map(|index| name.as_mut().filter(|_| index >= first).map(|name| name(index)))
-            .collect();
+/// Starts a thread for this worker.
+type Spawn<'a> = dyn FnMut(ThreadBuilder) -> io::Result<()> + 'a;
+
+impl Attempt {
+    fn new(mut chosen: Choices, is_ours: bool) -> Self {
         Self {
-            names,
-            protocol: builder.sleep_protocol.unwrap_or_else(default_sleep_protocol),
-            guests: builder.guests.unwrap_or_else(default_guests),
-            waiting: builder.waiting.unwrap_or_else(default_waiting),
-            handlers: Arc::new(with_default_alarms(mem::take(&mut builder.handlers))),
-            builder,
+            names: Names {
+                chosen: chosen.thread_name.take(),
+                // A thread that was there has its name.
+                first: usize::from(chosen.use_current_thread),
+                has_default: is_ours && !cfg!(feature = "rayon-names"),
+                known: Vec::new(),
+            },
+            protocol: chosen.sleep_protocol.or_else(|| SLEEP.get()).unwrap_or_default(),
+            guests: chosen.guests.or_else(|| GUESTS.get()).unwrap_or_default(),
+            waiting: chosen.waiting.or_else(|| WAITING.get()).unwrap_or_default(),
+            handlers: Arc::new(with_default_alarms(mem::take(&mut chosen.handlers))),
+            chosen,
+            is_ours,
         }
     }
 
-    fn build(&mut self, num_threads: usize) -> Result<Result<Arc<Registry>, Refused>, ThreadPoolBuildError> {
-        let builder = &mut self.builder;
-        let trace = builder.trace.clone();
-        let max_spare_threads = builder.max_spare_threads.unwrap_or_else(|| default_spares(num_threads));
-        let seats = num_threads + max_spare_threads.min(max_num_threads());
+    fn build(
+        &mut self,
+        num_threads: usize,
+        spawn: &mut Spawn<'_>,
+    ) -> Result<Result<Arc<Registry>, Refused>, ThreadPoolBuildError> {
+        let chosen = &self.chosen;
+        let trace = chosen.trace.clone();
+        let max_spare_threads = chosen.max_spare_threads.unwrap_or_else(|| default_spares(num_threads));
+        let max_spare_threads = max_spare_threads.min(max_num_threads());
+        let seats = num_threads + max_spare_threads;
         let tracing = trace.map(|trace| Tracing::begin(trace, seats)).transpose()?;
-        if let Some(tracing) = &tracing {
-            let names = self.names.iter().take(num_threads).enumerate();
-            names.for_each(|(index, name)| name.iter().for_each(|name| tracing.name(index, name)));
-        }
+        let names = &mut self.names;
+        let unplanned = Unplanned {
+            allow_fewer_threads: chosen.allow_fewer_threads,
+            max_spare_threads: chosen.max_spare_threads,
+            has_names: names.chosen.is_some(),
+        };
+        let mut name = |index| {
+            let name = names.of(index)?;
+            let told = tracing.as_ref().filter(|_| names.chosen.is_some());
+            told.zip(name.as_ref()).into_iter().for_each(|(tracing, name)| tracing.name(index, name));
+            Ok(name)
+        };
         let plan = StartPlan {
             num_threads,
-            use_current_thread: builder.use_current_thread,
+            use_current_thread: chosen.use_current_thread,
             protocol: self.protocol,
-            policy: builder.sleep_policy.unwrap_or_else(|| self.protocol.policy()),
-            steering: builder.steering.unwrap_or_else(default_steering),
-            oldest_first: builder.oldest_first,
+            policy: chosen.sleep_policy.unwrap_or_else(|| self.protocol.policy()),
+            steering: chosen.steering.unwrap_or_else(default_steering),
+            oldest_first: chosen.oldest_first,
             guests: self.guests,
             isolates: self.waiting == Waiting::Isolate,
             max_spare_threads,
-            recorder: tracing.as_ref().map(|tracing| tracing.recorder.clone()),
+            recorder: tracing.as_ref().map(|tracing| Arc::clone(&tracing.recorder)),
             handlers: Arc::clone(&self.handlers),
-            recruiter: Recruiter::new(self.names[..num_threads].into(), builder.stack_size),
-            is_eager: !S::IS_OURS || builder.coming.is_eager(),
-            idle_timeout: if S::IS_OURS { builder.coming.idle_timeout() } else { None },
-            spawn: &mut |parts| builder.spawner.spawn(ThreadBuilder::new(parts)),
+            recruiter: Recruiter::new(num_threads, chosen.stack_size),
+            name: &mut name,
+            is_eager: !self.is_ours || chosen.coming.is_eager(),
+            idle_timeout: if self.is_ours { chosen.coming.idle_timeout() } else { None },
+            spawn: &mut |parts| spawn(ThreadBuilder::new(parts)),
         };
+        let settings = is_logging().then(|| unplanned.special_settings(&plan));
         Ok(Registry::build(plan).inspect(|_| {
             tracing.into_iter().for_each(Tracing::keep);
-            log_start(num_threads, self.protocol, self.guests, self.waiting);
+            if let Some(settings) = settings {
+                log_start(num_threads, self.protocol, &settings);
+            }
         }))
+    }
+}
+
+/// The names of threads.
+struct Names {
+    chosen: Option<Box<dyn FnMut(usize) -> String>>,
+    /// The first worker whose thread we start.
+    first: usize,
+    /// Whether threads have a name if none was chosen.
+    has_default: bool,
+    /// The names of the first workers: each is asked for once.
+    known: Vec<Option<String>>,
+}
+
+impl Names {
+    /// Returns the name of this worker's thread. `Err`: one that the system cannot take.
+    fn of(&mut self, index: usize) -> Result<Option<String>, String> {
+        while self.known.len() <= index {
+            let next = self.known.len();
+            let name = match &mut self.chosen {
+                _ if next < self.first => None,
+                Some(chosen) => Some(chosen(next)),
+                None => self.has_default.then(|| format!("drowse-{next}")),
+            };
+            if let Some(name) = name.as_ref().filter(|name| name.contains('\0')) {
+                return Err(name.clone());
+            }
+            self.known.push(name);
+        }
+        Ok(self.known[index].clone())
     }
 }
 
 /// A trace that was taken for a pool; given back if it is dropped.
 struct Tracing {
     /// `None` once the pool runs and keeps it.
-    trace: Option<Trace>,
-    recorder: Recorder,
+    trace: Option<Arc<dyn PoolTrace>>,
+    recorder: Arc<dyn Record>,
 }
 
 impl Tracing {
-    fn begin(trace: Trace, num_threads: usize) -> Result<Self, ThreadPoolBuildError> {
+    fn begin(trace: Arc<dyn PoolTrace>, num_threads: usize) -> Result<Self, ThreadPoolBuildError> {
         match trace.attach(num_threads) {
             Some(recorder) => Ok(Self { trace: Some(trace), recorder }),
             None => Err(ThreadPoolBuildError::new(BuildErrorKind::TraceInUse)),

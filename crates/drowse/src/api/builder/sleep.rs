@@ -3,6 +3,7 @@
 use super::ThreadPoolBuilder;
 use crate::Trace;
 use drowse_sleep::{Policy, SleepProtocol, Steering};
+use drowse_sync::Arc;
 
 impl<S> ThreadPoolBuilder<S> {
     /// Sets how idle workers fall asleep and are woken. The default is what the environment
@@ -16,7 +17,7 @@ impl<S> ThreadPoolBuilder<S> {
     /// assert_eq!(pool.metrics().protocol, "sleepy");
     /// ```
     pub fn sleep_protocol(mut self, protocol: SleepProtocol) -> Self {
-        self.sleep_protocol = Some(protocol);
+        self.chosen.sleep_protocol = Some(protocol);
         self
     }
 
@@ -32,12 +33,12 @@ impl<S> ThreadPoolBuilder<S> {
     /// assert_eq!(pool.install(|| 6 * 7), 42);
     /// ```
     pub fn sleep_policy(mut self, policy: Policy) -> Self {
-        self.sleep_policy = Some(policy);
+        self.chosen.sleep_policy = Some(policy);
         self
     }
 
     /// Sets whether a worker that is woken by a working one is kept off that one's processor. The
-    /// default is what the environment variable `DROWSE_STEER` says (`0` for never, `1` for
+    /// default is what the environment variable `DROWSE_STEER` says (`off` for never, `on` for
     /// always), else [`Steering::Auto`]. Has an effect only on Linux.
     ///
     /// ```
@@ -49,7 +50,7 @@ impl<S> ThreadPoolBuilder<S> {
     /// assert_eq!(pool.metrics().total().sleep.steered, 0);
     /// ```
     pub fn steering(mut self, steering: Steering) -> Self {
-        self.steering = Some(steering);
+        self.chosen.steering = Some(steering);
         self
     }
 
@@ -65,7 +66,7 @@ impl<S> ThreadPoolBuilder<S> {
     /// assert!(again.unwrap_err().to_string().contains("trace"));
     /// ```
     pub fn trace(mut self, trace: &Trace) -> Self {
-        self.trace = Some(trace.clone());
+        self.chosen.trace = Some(Arc::new(trace.clone()));
         self
     }
 
@@ -99,7 +100,7 @@ impl<S> ThreadPoolBuilder<S> {
     where
         H: Fn() + Send + Sync + 'static,
     {
-        self.handlers.acquire_thread = Some(Box::new(handler));
+        self.chosen.handlers.acquire_thread = Some(Box::new(handler));
         self
     }
 
@@ -124,7 +125,7 @@ impl<S> ThreadPoolBuilder<S> {
     where
         H: Fn() + Send + Sync + 'static,
     {
-        self.handlers.release_thread = Some(Box::new(handler));
+        self.chosen.handlers.release_thread = Some(Box::new(handler));
         self
     }
 }

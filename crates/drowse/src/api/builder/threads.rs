@@ -1,7 +1,7 @@
 //! How many threads a pool has, and when.
 
 use super::ThreadPoolBuilder;
-use crate::api::env::{default_idle_timeout, default_start};
+use crate::api::env::{IDLE_TIMEOUT, START};
 use std::time::Duration;
 
 /// When the threads of a pool are started.
@@ -37,11 +37,11 @@ impl Coming {
     }
 
     pub(super) fn is_eager(self) -> bool {
-        self.start.unwrap_or_else(default_start) == Start::Eager
+        self.start.or_else(|| START.get()).unwrap_or_default() == Start::Eager
     }
 
     pub(super) fn idle_timeout(self) -> Option<Duration> {
-        self.idle_timeout.or_else(default_idle_timeout)
+        self.idle_timeout.or_else(|| IDLE_TIMEOUT.get().flatten())
     }
 }
 
@@ -76,12 +76,12 @@ impl<S> ThreadPoolBuilder<S> {
     /// assert_eq!(pool.current_num_threads(), 3);
     /// ```
     pub fn allow_fewer_threads(mut self, allow: bool) -> Self {
-        self.allow_fewer_threads = allow;
+        self.chosen.allow_fewer_threads = allow;
         self
     }
 
     /// Sets when threads are started. The default is what the environment variable `DROWSE_START`
-    /// says, `eager` or `ondemand`, else [`Start::Eager`].
+    /// says, `eager` or `on-demand`, else [`Start::Eager`].
     ///
     /// On demand, a wide pool costs what it is used for: a program that does one `join` starts two
     /// or three threads. The first worker, or the first two with
@@ -103,13 +103,13 @@ impl<S> ThreadPoolBuilder<S> {
     /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
     /// ```
     pub fn start(mut self, start: Start) -> Self {
-        self.coming.start = Some(start);
+        self.chosen.coming.start = Some(start);
         self
     }
 
     /// Lets a thread leave that has had nothing to do for this long. It comes back when it is
-    /// needed. The default is what the environment variable `DROWSE_IDLE_TIMEOUT` says, in
-    /// milliseconds, else never.
+    /// needed. The default is what the environment variable `DROWSE_IDLE_TIMEOUT` says (`500ms`,
+    /// `5s`, a number of milliseconds), else never.
     ///
     /// A thread that sleeps costs no time, but its stack and what is in its thread-locals. Before
     /// it leaves, it calls the [exit handler](Self::exit_handler); the one that comes in its place
@@ -125,7 +125,7 @@ impl<S> ThreadPoolBuilder<S> {
     /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
     /// ```
     pub fn idle_timeout(mut self, idle_timeout: Duration) -> Self {
-        self.coming.idle_timeout = Some(idle_timeout);
+        self.chosen.coming.idle_timeout = Some(idle_timeout);
         self
     }
 }

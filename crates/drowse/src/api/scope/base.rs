@@ -1,8 +1,11 @@
 //! What both kinds of scope share: they count their jobs, wait for them, and keep the first panic.
 
 use crate::api::TrySpawnError;
+use crate::api::broadcast::index_for_broadcast;
 use crate::api::cancel::Cancellation;
-use crate::engine::{Bound, Bounded, Origins, Registry, SharedCount, WaitFor, WorkerThread, is_isolated};
+use crate::engine::{
+    Bound, Bounded, Inherited, Origins, Registry, SharedCount, WaitFor, WorkerThread, is_isolated,
+};
 use crate::job::{HeapJob, JobRef};
 use crate::latch::CountLatch;
 use crate::unwind::{self, Payload};
@@ -34,7 +37,7 @@ impl<'scope> ScopeBase<'scope> {
     /// A scope whose jobs run in `registry`, and whose end `owner` waits for (`None`: a thread that
     /// is not a worker).
     pub(super) fn new(owner: Option<&WorkerThread>, registry: Arc<Registry>) -> Self {
-        if owner.is_none() {
+        if owner.is_none_or(|owner| owner.registry().id() != registry.id()) {
             registry.assert_here();
         }
         Self {
@@ -50,25 +53,78 @@ impl<'scope> ScopeBase<'scope> {
 
     /// A job of the scope that calls `body` with `scope`, of which `self` is a part.
     pub(super) fn job<S: AsBase<'scope>>(scope: &S, body: impl FnOnce(&S) + Send + 'scope) -> JobRef {
-        let registry = &scope.base().registry;
-        if registry.has_context() {
-            let inherited = registry.inherit();
-            let inside = move |scope: &S| scope.base().registry.run_in(&inherited, || body(scope));
-            return Self::plain_job(scope, inside);
-        }
-        Self::plain_job(scope, body)
+        // First of all: this may panic.
+        let inherited = scope.base().registry.inherit();
+        let job = Self::plain_job(scope, move |scope, _| body(scope));
+        if inherited.is_something() { scope.base().with_inherited(inherited, job) } else { job }
     }
 
-    fn plain_job<S: AsBase<'scope>>(scope: &S, body: impl FnOnce(&S) + Send + 'scope) -> JobRef {
+    /// Makes a job of the scope that inherits nothing, and passes the worker to `body`.
+    fn plain_job<S: AsBase<'scope>>(
+        scope: &S,
+        body: impl FnOnce(&S, &WorkerThread) + Send + 'scope,
+    ) -> JobRef {
+        let isolated = scope.base().isolated;
         scope.base().count_job();
         let scope = ScopePtr::new(scope);
         // SAFETY: what the closure borrows lives for `'scope`, and so does the scope itself until
-        // `pending` has counted the job down: whoever opened the scope waits for that.
-        unsafe {
-            HeapJob::new_ref(move || {
+        // `pending` has counted the job down: the function that opened the scope waits for that.
+        let job = unsafe {
+            HeapJob::new_ref(move |worker: &WorkerThread| {
                 let scope = scope.get();
-                Self::run(scope, move || body(&*scope));
+                let base = ptr::from_ref((*scope).base());
+                let outcome = match (*base).begin_job(worker) {
+                    true => unwind::halt_unwinding(|| body(&*scope, worker)),
+                    // A drop may panic too.
+                    false => unwind::halt_unwinding(|| {
+                        faulty!("cancel/forgets", drop(body), std::mem::forget(body))
+                    }),
+                };
+                Self::end_job(base, worker, outcome.err());
             })
+        };
+        job.in_isolation_if(isolated)
+    }
+
+    /// A job of the scope, in what it inherits.
+    #[cold]
+    #[inline(never)]
+    fn with_inherited(&self, inherited: Inherited, job: JobRef) -> JobRef {
+        self.count_job(); // For what comes after the job.
+        let (base, at_end) = (ScopePtr::new(self), ScopePtr::new(self));
+        // SAFETY: a new reference; the count keeps the scope.
+        let job = unsafe {
+            // A job of a scope that was cancelled enters nothing.
+            let is_off = move || (*base.get()).cancellation.forbids_to_begin();
+            // Its panic is kept in the scope.
+            let execute = |worker: &WorkerThread, job: JobRef| {
+                job.execute(worker);
+                None
+            };
+            Registry::job_in(inherited, job, execute, is_off, move |worker, panic| {
+                Self::end_job(at_end.get(), worker, panic);
+            })
+        };
+        job.in_isolation_if(self.isolated)
+    }
+
+    /// Begins a job of the scope on this worker. Returns `false` if its closure must not be called.
+    #[inline]
+    fn begin_job(&self, worker: &WorkerThread) -> bool {
+        worker.begin_job_of(&raw const self.pending);
+        !self.cancellation.forbids_to_begin()
+    }
+
+    /// Ends a job of the scope on this worker: keeps its panic, and counts it down.
+    ///
+    /// # Safety
+    ///
+    /// The count must be the caller's. The scope may be gone when the call returns.
+    unsafe fn end_job(this: *const Self, worker: &WorkerThread, panic: Option<Payload>) {
+        // SAFETY: the count keeps the scope until it is put down, which is the last use of it.
+        unsafe {
+            panic.into_iter().for_each(|payload| (*this).keep_panic(payload));
+            worker.put_count(&raw const (*this).pending);
         }
     }
 
@@ -90,7 +146,7 @@ impl<'scope> ScopeBase<'scope> {
         match self.isolated_waiter() {
             // SAFETY: the caller's promise.
             Some(origins) => unsafe { self.registry.leave_job(job, origins) },
-            // SAFETY: the same.
+            // SAFETY: the caller's promise.
             None => unsafe { self.registry.inject_or_push(job) },
         }
     }
@@ -132,16 +188,18 @@ impl<'scope> ScopeBase<'scope> {
         // and what it borrows, is gone when the scope ends.
         // (What it inherits is captured once, before there are jobs.)
         let shared = Arc::new((body, registry.inherit()));
-        let jobs = (0..registry.num_threads()).map(|_| {
+        let mut job = |_| {
             let shared = Arc::clone(&shared);
-            Self::plain_job(scope, move |scope| {
-                let (body, inherited) = &*shared;
-                let run = || crate::BroadcastContext::with(|context| body(scope, context));
-                scope.base().registry.run_in(inherited, run);
+            Self::plain_job(scope, move |scope, worker| {
+                // The index is read first: to enter what was inherited may take the worker's place.
+                let ((body, inherited), index) = (&*shared, index_for_broadcast(worker));
+                worker.registry().run_in(inherited, &mut || {
+                    body(scope, crate::BroadcastContext::new(worker, index));
+                });
             })
-        });
+        };
         // SAFETY: new references.
-        unsafe { registry.inject_broadcast(jobs) };
+        unsafe { registry.inject_broadcast(&mut job) };
     }
 
     /// Finds a place for a job among those with a bound, or gives its body back.
@@ -155,44 +213,29 @@ impl<'scope> ScopeBase<'scope> {
         unsafe { Bounded::new(&self.bounded, limit, body) }.map_err(TrySpawnError::new)
     }
 
-    /// Runs one job's body, or drops it if the scope was cancelled. Keeps its panic, and counts it
-    /// down.
-    ///
-    /// # Safety
-    ///
-    /// The scope must be alive as the call begins. It may be gone when the call returns.
-    unsafe fn run<S: AsBase<'scope>>(scope: *const S, body: impl FnOnce()) {
-        WorkerThread::with_current(|worker| {
-            let worker = worker.expect("jobs are run by workers");
-            // SAFETY: the count that this job holds keeps the scope alive until it is put down
-            // below, which touches it last.
-            unsafe {
-                let pending = ptr::addr_of!((*scope).base().pending);
-                worker.begin_job_of(pending);
-                let isolated = (*scope).base().isolated;
-                let is_off = (*scope).base().cancellation.forbids_to_begin();
-                let end = || match is_off {
-                    true => faulty!("cancel/forgets", drop(body), std::mem::forget(body)),
-                    false if isolated => worker.isolate(body),
-                    false => body(),
-                };
-                if let Err(payload) = unwind::halt_unwinding(end) {
-                    (*scope).base().keep_panic(payload);
-                }
-                worker.put_count(pending);
-            }
-        });
-    }
-
     /// Runs the scope's own closure, waits for every job, and passes on the first panic.
     pub(super) fn complete<R>(&self, owner: Option<&WorkerThread>, op: impl FnOnce() -> R) -> R {
-        let result = match unwind::halt_unwinding(op) {
-            Ok(result) => Some(result),
+        match unwind::halt_unwinding(op) {
+            Ok(result) => {
+                if let Some(payload) = self.wait_for_jobs(owner) {
+                    // The panic of a job comes before that of dropping a result that is lost.
+                    unwind::drop_quietly(result);
+                    unwind::resume_unwinding(payload);
+                }
+                result
+            }
             Err(payload) => {
                 self.keep_panic(payload);
-                None
+                match self.wait_for_jobs(owner) {
+                    Some(payload) => unwind::resume_unwinding(payload),
+                    None => unreachable!("a panic was kept"),
+                }
             }
-        };
+        }
+    }
+
+    /// Waits for every job, and returns the first panic.
+    fn wait_for_jobs(&self, owner: Option<&WorkerThread>) -> Option<Payload> {
         // SAFETY: these counts are ours; we are the waiter, and wait next.
         unwind::or_abort(|| unsafe {
             // One for the closure, and what its spawns have left.
@@ -203,13 +246,8 @@ impl<'scope> ScopeBase<'scope> {
         // ORDERING: relaxed; each job's panic was kept before it counted down, which the wait has
         // acquired.
         let panic = self.panic.swap(ptr::null_mut(), Ordering::Relaxed);
-        if panic.is_null() {
-            return result.expect("a scope without a panic has a result");
-        }
-        // The panic of a job comes before that of dropping what nobody gets.
-        unwind::drop_quietly(result);
         // SAFETY: leaked by `keep_panic`, and taken out of its place just now.
-        unwind::resume_unwinding(unsafe { *Box::from_raw(panic) })
+        (!panic.is_null()).then(|| unsafe { *Box::from_raw(panic) })
     }
 
     /// Keeps the payload if it is the first.
@@ -249,7 +287,7 @@ pub(super) trait AsBase<'scope>: Sync {
 /// A pointer to a scope, for jobs to carry: the scope waits for them.
 pub(super) struct ScopePtr<S>(*const S);
 
-// SAFETY: a scope is `Sync`, and whoever carries the pointer keeps it alive.
+// SAFETY: a scope is `Sync`, and it waits for the jobs that carry the pointer.
 unsafe impl<S: Sync> Send for ScopePtr<S> {}
 // SAFETY: shared, it gives no more than a shared scope, which is `Sync`.
 unsafe impl<S: Sync> Sync for ScopePtr<S> {}

@@ -2,10 +2,10 @@
 
 use super::base::{AsBase, ScopeBase};
 use crate::api::BroadcastContext;
-use crate::api::global::{in_worker, with_current_registry};
+use crate::api::global::{current_registry, in_worker};
 use crate::engine::{Registry, WorkerThread};
-use crate::job::JobFifo;
-use drowse_sync::Arc;
+use crate::job::{JobFifo, JobRef};
+use drowse_sync::{Arc, Table};
 use std::fmt;
 
 /// Like [`Scope`](crate::Scope), but the jobs that one worker spawns are begun in the order in
@@ -13,7 +13,7 @@ use std::fmt;
 pub struct ScopeFifo<'scope> {
     base: ScopeBase<'scope>,
     /// One per worker.
-    fifos: Box<[JobFifo]>,
+    fifos: Table<JobFifo>,
 }
 
 /// Like [`scope()`](crate::scope()), but the jobs that one worker spawns are begun in the order in
@@ -41,7 +41,7 @@ where
     OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
     R: Send,
 {
-    in_worker(|owner, _| {
+    in_worker(|owner| {
         let scope = ScopeFifo::new(Some(owner), Arc::clone(owner.registry()));
         scope.base.complete(Some(owner), || op(&scope))
     })
@@ -65,7 +65,7 @@ pub fn in_place_scope_fifo<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&ScopeFifo<'scope>) -> R,
 {
-    with_current_registry(|registry| in_place_scope_fifo_in(registry, op))
+    in_place_scope_fifo_in(&current_registry(), op)
 }
 
 pub(in crate::api) fn in_place_scope_fifo_in<'scope, OP, R>(registry: &Arc<Registry>, op: OP) -> R
@@ -80,7 +80,8 @@ where
 
 impl<'scope> ScopeFifo<'scope> {
     fn new(owner: Option<&WorkerThread>, registry: Arc<Registry>) -> Self {
-        let fifos = (0..registry.num_seats()).map(|_| JobFifo::new()).collect();
+        let workers = (0..registry.num_threads()).map(|_| JobFifo::new());
+        let fifos = Table::new(workers, registry.num_seats());
         Self { base: ScopeBase::new(owner, registry), fifos }
     }
 
@@ -99,12 +100,23 @@ impl<'scope> ScopeFifo<'scope> {
         BODY: FnOnce(&ScopeFifo<'scope>) + Send + 'scope,
     {
         let job = ScopeBase::job(self, body);
-        let registry = &self.base.registry;
-        registry.with_worker(|worker| match worker {
-            // SAFETY: a new reference. The fifos are part of the scope, which waits for the job,
-            // and so for the reference that stands for it.
-            Some(worker) => unsafe { worker.push_to(&self.fifos[worker.index()], job) },
-            // SAFETY: a new reference.
+        // SAFETY: a new reference.
+        unsafe { self.offer(job) };
+    }
+
+    /// Offers a job, to be begun after those that this worker has offered before.
+    ///
+    /// # Safety
+    ///
+    /// The reference must not be in any queue.
+    unsafe fn offer(&self, job: JobRef) {
+        self.base.registry.with_worker(|worker| match worker {
+            // SAFETY: the caller's promise. The fifos are part of the scope, which waits for the
+            // job, and so for the reference that stands for it.
+            Some(worker) => unsafe {
+                worker.push_to(self.fifos.get_or_grow(worker.index(), |_| JobFifo::new()), job);
+            },
+            // SAFETY: the caller's promise.
             None => unsafe { self.base.offer(job) },
         });
     }

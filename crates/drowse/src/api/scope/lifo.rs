@@ -2,7 +2,7 @@
 
 use super::base::{AsBase, ScopeBase};
 use crate::api::BroadcastContext;
-use crate::api::global::{in_worker, with_current_registry};
+use crate::api::global::{current_registry, in_worker};
 use crate::engine::{Registry, WorkerThread};
 use drowse_sync::Arc;
 use std::fmt;
@@ -53,7 +53,7 @@ where
     OP: FnOnce(&Scope<'scope>) -> R + Send,
     R: Send,
 {
-    in_worker(|owner, _| {
+    in_worker(|owner| {
         let scope = Scope::new(Some(owner), Arc::clone(owner.registry()));
         scope.base.complete(Some(owner), || op(&scope))
     })
@@ -81,7 +81,7 @@ pub fn in_place_scope<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&Scope<'scope>) -> R,
 {
-    with_current_registry(|registry| in_place_scope_in(registry, op))
+    in_place_scope_in(&current_registry(), op)
 }
 
 pub(in crate::api) fn in_place_scope_in<'scope, OP, R>(registry: &Arc<Registry>, op: OP) -> R
@@ -149,12 +149,12 @@ impl<'scope> Scope<'scope> {
     where
         I: IntoIterator<Item: FnOnce(&Scope<'scope>) + Send + 'scope>,
     {
-        let jobs = bodies.into_iter().map(|body| ScopeBase::job(self, body));
+        let mut jobs = bodies.into_iter().map(|body| ScopeBase::job(self, body));
         match self.base.is_for_isolated_waiter() {
             // SAFETY: new references.
             true => jobs.for_each(|job| unsafe { self.base.offer(job) }),
             // SAFETY: new references.
-            false => unsafe { self.base.registry.inject_or_push_all(jobs) },
+            false => unsafe { self.base.registry.inject_or_push_all(&mut jobs) },
         }
     }
 

@@ -2,13 +2,12 @@
 
 use super::Scope;
 use super::base::{AsBase, ScopeBase, ScopePtr};
-use crate::api::home::{WayBack, give_up_reason, whereabouts};
+use crate::api::home::{WayBack, whereabouts};
 use crate::api::{JoinHandle, Task};
 use crate::engine::{Inherited, SharedCount, WorkerThread};
-use crate::job::JobRef;
+use crate::job::{Execute, JobRef};
 use crate::latch::CountLatch;
 use crate::task::{self, Body, Closure, Home, Polled};
-use crate::unwind;
 use drowse_sync::Arc;
 use std::future::Future;
 
@@ -110,7 +109,7 @@ struct ScopeHome<'scope> {
 impl<'scope> ScopeHome<'scope> {
     /// What was inherited goes with the body. Returns what the scope counts it by.
     fn gone(self) -> *const CountLatch {
-        unwind::drop_quietly(self.inherited);
+        drop(self.inherited);
         // SAFETY: the scope is there: the task is still counted.
         &raw const unsafe { &*self.scope.get() }.base().pending
     }
@@ -122,10 +121,14 @@ impl<'scope> ScopeHome<'scope> {
 }
 
 impl Home for ScopeHome<'_> {
+    type Worker = WorkerThread;
+
+    const EXECUTE: Execute = task::execute::<Self>;
+
     unsafe fn offer(this: *const Self, job: JobRef, again: bool) {
         // SAFETY: the caller's promise: until the job is in a queue, the scope waits for it.
         let (way_back, base) = unsafe { (&raw const (*this).way_back, (*this).base()) };
-        // SAFETY: the same.
+        // SAFETY: the caller's promise; the scope keeps both.
         unsafe { WayBack::offer(way_back, &raw const base.registry, job, again) };
     }
 
@@ -133,24 +136,20 @@ impl Home for ScopeHome<'_> {
         self.base().cancellation.forbids_to_begin()
     }
 
-    fn run<R>(&self, step: impl FnOnce() -> R) -> R {
-        WorkerThread::with_current(|worker| {
-            let worker = worker.expect("jobs are run by workers");
-            let base = self.base();
-            self.way_back.is_polled_by(worker);
-            worker.begin_job_of(&raw const base.pending);
-            let step = || worker.registry().run_in(&self.inherited, step);
-            worker.awaited_since(|| if base.isolated { worker.isolate(step) } else { step() }).0
-        })
+    fn run(&self, worker: &WorkerThread, step: &mut dyn FnMut()) {
+        let base = self.base();
+        self.way_back.is_polled_by(worker);
+        worker.begin_job_of(&raw const base.pending);
+        worker.awaited_since(|| {
+            let _region = base.isolated.then(|| worker.enter_region());
+            worker.registry().run_in(&self.inherited, step);
+        });
     }
 
-    fn ended(self) {
+    fn ended(self, worker: &WorkerThread) {
         let pending = self.gone();
-        WorkerThread::with_current(|worker| {
-            let worker = worker.expect("jobs are run by workers");
-            // SAFETY: it is the task's own count, given up once.
-            unsafe { worker.put_count(pending) };
-        });
+        // SAFETY: it is the task's own count, given up once.
+        unsafe { worker.put_count(pending) };
     }
 
     /// The scope may end, but the pool does not.
@@ -170,7 +169,8 @@ impl Home for ScopeHome<'_> {
         unsafe { CountLatch::subtract(self.gone(), 1) };
     }
 
-    fn met() {
-        give_up_reason();
+    /// The reference was the pool's reason to live: see [`ends_early`](Home::ends_early).
+    fn met(worker: &WorkerThread) {
+        worker.put_reason();
     }
 }

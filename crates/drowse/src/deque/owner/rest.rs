@@ -81,7 +81,8 @@ impl<T> Owner<T> {
         self.shared.public.split.update(|split| split.with_light_owner(is_light));
     }
 
-    pub(super) fn is_light(&self) -> bool {
+    /// Whether the owner has light fences.
+    pub fn is_light(&self) -> bool {
         // ORDERING: relaxed; only the owner changes that.
         self.shared.public.split.load(Ordering::Relaxed).owner_is_light()
     }

@@ -1,0 +1,158 @@
+//! When steering pauses: while workers that were steered begin late.
+//!
+//! Steering bars a woken worker from the waker's processor. That helps if another processor is
+//! free. If other programs have taken it, the worker waits for its turn behind them, for
+//! milliseconds, though the waker may block next and leave its own processor free. The system does
+//! not tell cheaply which processors are taken, but a worker that was steered knows when it was
+//! woken and when it began: the next processor was taken if that took long.
+//!
+//! So a late start *pauses* steering, for 5 ms. The first wake after a pause is a trial. If it
+//! starts late as well, the next pause is four times as long, up to 1.3 s. Eight starts in time
+//! make the next pause shorter again.
+
+use drowse_sync::Counter;
+use std::time::Duration;
+
+/// A steered worker that begins later than this was behind another thread. Where a processor is
+/// free it takes 30 to 250 us.
+const LATE: Duration = Duration::from_micros(500);
+
+/// The first pause: about as long as another thread keeps its processor.
+const FIRST: Duration = Duration::from_millis(5);
+
+/// The longest pause is so many times four times as long.
+const MOST: u64 = 4;
+
+/// So many starts in a row that are in time make the next pause a quarter as long.
+const PROMPT: u64 = 8;
+
+/// The pauses of one pool. Times are by the clock of its [`Sleep`](crate::Sleep). A change that
+/// gets lost between two threads costs one pause that is too short, or one more trial.
+#[derive(Debug)]
+pub(crate) struct LateStarts {
+    /// Nanoseconds at which the pause ends, or the last one has ended.
+    pause_ends: Counter,
+    /// How often the next pause is four times as long as the first.
+    level: Counter,
+    /// Starts in time since the last one that was late, or since the level was lowered.
+    prompt: Counter,
+}
+
+impl LateStarts {
+    pub(crate) fn new() -> Self {
+        Self { pause_ends: Counter::new(), level: Counter::new(), prompt: Counter::new() }
+    }
+
+    /// Whether no worker is to be steered at this time.
+    pub(crate) fn is_pausing(&self, now: Duration) -> bool {
+        nanos(now) < self.pause_ends.get()
+    }
+
+    /// Records that a worker began now which was steered at the time `sent`. Returns whether that
+    /// was late.
+    pub(crate) fn record(&self, sent: Duration, now: Duration) -> bool {
+        let is_late = now.saturating_sub(sent) > LATE;
+        match self.level.get() {
+            // Sent before a late start was known, which has begun a pause.
+            _ if nanos(sent) < self.pause_ends.get() => {}
+            level if is_late => {
+                let pause = FIRST * (1 << (2 * level.min(MOST)));
+                self.pause_ends.set_mine(nanos(now + pause));
+                self.level.set_mine(MOST.min(level + 1));
+                self.prompt.set_mine(0);
+            }
+            0 => {}
+            level => {
+                let prompt = self.prompt.get() + 1;
+                self.prompt.set_mine(prompt % PROMPT);
+                self.level.set_mine(level - prompt / PROMPT);
+            }
+        }
+        is_late
+    }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]
+mod tests {
+    use super::{Duration, FIRST, LATE, LateStarts, MOST, PROMPT};
+
+    const SLICE: Duration = Duration::from_millis(3);
+    const PERIOD: Duration = Duration::from_micros(100);
+    const PROMPTLY: Duration = Duration::from_micros(60);
+
+    /// Wakes a worker each 100 us for so long, from this time on. A worker that is steered begins
+    /// after `delay`. Returns how many were steered.
+    fn steered(late: &LateStarts, from: Duration, time: Duration, delay: Duration) -> u32 {
+        let (mut now, mut steered) = (from, 0);
+        while now < from + time {
+            if !late.is_pausing(now) {
+                steered += 1;
+                late.record(now, now + delay);
+                now += delay;
+            }
+            now += PERIOD;
+        }
+        steered
+    }
+
+    #[test]
+    fn starts_in_time_do_not_pause() {
+        let late = LateStarts::new();
+        let second = Duration::from_secs(1);
+        assert_eq!(steered(&late, Duration::ZERO, second, PROMPTLY), 6_250);
+        assert!(!late.record(second, second + LATE) && !late.is_pausing(second + LATE));
+    }
+
+    #[test]
+    fn late_starts_are_tried_less_and_less() {
+        let late = LateStarts::new();
+        let times = [40, 360, 1_600, 10_000].map(Duration::from_millis);
+        let mut from = Duration::ZERO;
+        let counts = times.map(|time| {
+            let count = steered(&late, from, time, SLICE);
+            from += time;
+            count
+        });
+        // At 0, 8 and 31 ms; at 115 ms; at 439 ms and 1.7 s; then each 1.3 s.
+        assert_eq!(counts[..3], [3, 1, 2]);
+        assert!((7..=9).contains(&counts[3]), "{counts:?}");
+    }
+
+    #[test]
+    fn steering_comes_back_by_trial() {
+        let late = LateStarts::new();
+        let busy = Duration::from_secs(10);
+        steered(&late, Duration::ZERO, busy, SLICE);
+        let longest = FIRST * (1 << (2 * MOST)) + SLICE;
+        assert!(steered(&late, busy, longest + PERIOD, PROMPTLY) > 0);
+        let free = busy + longest + Duration::from_secs(1);
+        assert_eq!(steered(&late, free, PERIOD * 100, PROMPTLY), 63);
+        // By then the next pause is a short one.
+        (0..MOST * PROMPT).for_each(|_| _ = late.record(free, free + PROMPTLY));
+        late.record(free, free + SLICE);
+        assert!(late.is_pausing(free + SLICE) && !late.is_pausing(free + SLICE + FIRST));
+    }
+
+    #[test]
+    fn workers_that_were_woken_together_begin_one_pause() {
+        let late = LateStarts::new();
+        (0..8).for_each(|_| assert!(late.record(PERIOD, PERIOD + SLICE)));
+        assert!(!late.is_pausing(PERIOD + SLICE + FIRST));
+    }
+
+    #[test]
+    fn a_start_in_time_now_and_then_does_not_forgive() {
+        let late = LateStarts::new();
+        let mut now = Duration::ZERO;
+        for wake in 0..64 {
+            now += Duration::from_secs(10);
+            late.record(now, now + if wake % 4 == 0 { SLICE } else { PROMPTLY });
+        }
+        late.record(now, now + SLICE);
+        assert!(late.is_pausing(now + FIRST * 64));
+    }
+}

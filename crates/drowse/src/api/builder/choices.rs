@@ -1,0 +1,30 @@
+//! What is chosen for a pool, but for who starts its threads.
+
+use super::threads::Coming;
+use crate::api::Waiting;
+use crate::engine::Handlers;
+use crate::trace::PoolTrace;
+use drowse_sleep::{Policy, SleepProtocol, Steering};
+use drowse_sync::{Arc, Outlined};
+
+/// What is chosen for a pool, but for who starts its threads: the part of a builder that is of the
+/// same type for all of them.
+#[derive(Default)]
+pub(super) struct Choices {
+    pub(super) num_threads: usize,
+    pub(super) use_current_thread: bool,
+    pub(super) thread_name: Option<Box<dyn FnMut(usize) -> String>>,
+    pub(super) stack_size: Option<usize>,
+    pub(super) allow_fewer_threads: bool,
+    pub(super) coming: Coming,
+    /// `None`: what the environment says, else the default.
+    pub(super) sleep_protocol: Option<SleepProtocol>,
+    pub(super) sleep_policy: Option<Policy>,
+    pub(super) steering: Option<Steering>,
+    pub(super) oldest_first: bool,
+    pub(super) guests: Option<bool>,
+    pub(super) waiting: Option<Waiting>,
+    pub(super) max_spare_threads: Option<usize>,
+    pub(super) trace: Option<Arc<dyn PoolTrace>>,
+    pub(super) handlers: Outlined<Handlers>,
+}

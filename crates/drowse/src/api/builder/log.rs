@@ -1,0 +1,109 @@
+//! What a pool says of itself as it starts, if `DROWSE_LOG` is on.
+
+use crate::engine::{DEADLOCK_AFTER, StartPlan};
+use crate::report::Exact;
+use drowse_sleep::{SleepProtocol, Steering};
+use drowse_sync::say;
+use std::fmt::{self, Write};
+
+/// Says that a pool has started, and what of it is not the default.
+#[cold]
+pub(super) fn log_start(num_threads: usize, protocol: SleepProtocol, settings: &str) {
+    let s = if num_threads == 1 { "" } else { "s" };
+    let version = crate::VERSION;
+    say(format_args!(
+        "drowse {version}: a pool of {num_threads} thread{s}, sleep protocol {protocol}{settings}"
+    ));
+}
+
+/// Settings that a plan does not have.
+pub(super) struct Unplanned {
+    pub(super) allow_fewer_threads: bool,
+    /// How many spares there may be, if that was chosen.
+    pub(super) max_spare_threads: Option<usize>,
+    /// Whether the builder names the threads.
+    pub(super) has_names: bool,
+}
+
+impl Unplanned {
+    /// Names each setting of a pool that is not the default, whether it comes from the builder or
+    /// from the environment: each after a comma.
+    #[cold]
+    pub(super) fn special_settings(self, plan: &StartPlan<'_>) -> String {
+        let handlers = &plan.handlers;
+        let stall = handlers.stall.as_ref();
+        let mut settings = String::new();
+        add_those(
+            &mut settings,
+            &[
+                (plan.guests, "with guests"),
+                (plan.isolates, "isolated"),
+                (plan.steering == Steering::Never, "steering never"),
+                (plan.steering == Steering::Always, "steering always"),
+                (!plan.is_eager, "start on demand"),
+            ],
+        );
+        if let Some(time) = plan.idle_timeout {
+            add(&mut settings, format_args!("idle timeout {}", Exact(time)));
+        }
+        add_those(
+            &mut settings,
+            &[
+                (plan.use_current_thread, "with the thread that builds it"),
+                (self.allow_fewer_threads, "perhaps with fewer threads"),
+                (plan.oldest_first, "oldest jobs first"),
+            ],
+        );
+        if let Some(most) = self.max_spare_threads {
+            add(&mut settings, format_args!("at most {most} spares"));
+        }
+        if let Some(size) = plan.recruiter.stack_size() {
+            add(&mut settings, format_args!("stacks of {size} bytes"));
+        }
+        if plan.policy != plan.protocol.policy() {
+            add(&mut settings, format_args!("{:?}", plan.policy));
+        }
+        if handlers.deadlock.is_some() {
+            let after = Exact(handlers.deadlock_after.unwrap_or(DEADLOCK_AFTER));
+            add(
+                &mut settings,
+                format_args!(
+                    "a deadlock handler after {after} (which changes scheduling: no limit for workers that are up, \
+                     no deferred wakes, no doorkeeper for guests)"
+                ),
+            );
+        }
+        if let Some(after) = stall.and_then(|plan| plan.after) {
+            add(&mut settings, format_args!("a stall watch after {}", Exact(after)));
+        }
+        add_those(
+            &mut settings,
+            &[
+                (stall.is_some_and(|plan| plan.handler.is_some()), "a stall handler"),
+                (handlers.panic.is_some(), "a panic handler"),
+                (handlers.start.is_some(), "a start handler"),
+                (handlers.exit.is_some(), "an exit handler"),
+                (handlers.acquire_thread.is_some(), "an acquire handler"),
+                (handlers.release_thread.is_some(), "a release handler"),
+                (handlers.context.is_some(), "a context"),
+                (plan.recorder.is_some(), "a trace"),
+                (self.has_names, "names for its threads"),
+            ],
+        );
+        settings
+    }
+}
+
+/// Adds a setting, after a comma.
+fn add(settings: &mut String, setting: fmt::Arguments<'_>) {
+    // A `String` takes all that it is given.
+    let _ = write!(settings, ", {setting}");
+}
+
+/// Adds the settings that are marked.
+fn add_those(settings: &mut String, marked: &[(bool, &str)]) {
+    for (_, setting) in marked.iter().filter(|(is_set, _)| *is_set) {
+        *settings += ", ";
+        *settings += setting;
+    }
+}

@@ -1,0 +1,183 @@
+//! A variable of the environment, and the values that it takes.
+
+use drowse_sync::{OnceLock, say};
+use std::env;
+use std::fmt;
+use std::time::Duration;
+
+/// A variable that chooses for pools whose builder does not.
+pub(super) struct Setting<T> {
+    pub(super) variable: Variable,
+    /// Reads a value, which is trimmed and in lower case. `None`: it is not one of those.
+    pub(super) parse: fn(&str) -> Option<T>,
+}
+
+/// The part of a setting that is the same for all types of values.
+pub(super) struct Variable {
+    pub(super) name: &'static str,
+    /// Names the values that there are, for a complaint.
+    pub(super) values: &'static str,
+    /// Names what is used in place of any other value, for a complaint.
+    pub(super) otherwise: &'static str,
+    /// The value as [`Setting::parse`] takes it, once it was read; `None` if it is not set, or is
+    /// none of those that there are.
+    chosen: OnceLock<Option<String>>,
+}
+
+impl<T> Setting<T> {
+    pub(super) const fn new(
+        name: &'static str,
+        parse: fn(&str) -> Option<T>,
+        values: &'static str,
+        otherwise: &'static str,
+    ) -> Self {
+        Self { variable: Variable { name, values, otherwise, chosen: OnceLock::new() }, parse }
+    }
+
+    /// Returns what the variable says, if it is set. Reads it once, and complains then.
+    pub(super) fn get(&self) -> Option<T> {
+        (self.parse)(self.variable.get(&|value| (self.parse)(value).is_some())?)
+    }
+}
+
+impl Variable {
+    fn get(&self, is_known: &dyn Fn(&str) -> bool) -> Option<&str> {
+        let read = || {
+            let value = value_of(self.name)?;
+            let chosen = value.trim().to_ascii_lowercase();
+            if is_known(&chosen) {
+                return Some(chosen);
+            }
+            complain(self.name, &value, &self.values, &self.otherwise);
+            None
+        };
+        self.chosen.get_or_init(read).as_deref()
+    }
+}
+
+/// Something that is said once in a process.
+pub(super) struct Once(OnceLock<()>);
+
+impl Once {
+    pub(super) const fn new() -> Self {
+        Self(OnceLock::new())
+    }
+
+    /// Calls `say`, the first time. Other threads wait for that.
+    pub(super) fn call(&self, say: fn()) {
+        self.0.get_or_init(say);
+    }
+}
+
+/// Returns the value of a variable, if it is set. An empty one counts as not set: scripts and
+/// container files clear variables that way.
+pub(super) fn value_of(name: &str) -> Option<String> {
+    let value = env::var_os(name)?.to_string_lossy().into_owned();
+    (!value.trim().is_empty()).then_some(value)
+}
+
+/// Says that a variable has a value that it cannot have, and what is used instead.
+#[cold]
+pub(super) fn complain(name: &str, value: &str, values: &dyn fmt::Display, using: &dyn fmt::Display) {
+    say(format_args!("drowse: {name}={value:?} is not {values}; using {using}"));
+}
+
+/// Reads a value that is on or off.
+pub(super) fn switch(value: &str) -> Option<bool> {
+    match value {
+        "off" | "false" | "no" | "0" => Some(false),
+        "on" | "true" | "yes" | "1" => Some(true),
+        _ => None,
+    }
+}
+
+/// Reads a time: a number of seconds or milliseconds (`5s`, `500ms`); a number without a unit,
+/// which is then `unit`; or a switch, where on is `if_on` and off, as zero, is no time.
+pub(super) fn time(value: &str, unit: Duration, if_on: Duration) -> Option<Option<Duration>> {
+    let (number, unit) = if let Some(number) = value.strip_suffix("ms") {
+        (number, Duration::from_millis(1))
+    } else if let Some(number) = value.strip_suffix('s') {
+        (number, Duration::from_secs(1))
+    } else {
+        (value, unit)
+    };
+    let number = number.trim_end();
+    if !number.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        return switch(value).map(|on| on.then_some(if_on));
+    }
+    let time = times(unit, number)?;
+    Some((!time.is_zero()).then_some(time))
+}
+
+/// Returns this time, of a second at most, multiplied by a decimal number.
+fn times(unit: Duration, number: &str) -> Option<Duration> {
+    let unit = u64::from(unit.subsec_nanos()) + unit.as_secs() * 1_000_000_000;
+    let (mut nanos, mut digit_of) = (0_u64, None);
+    for digit in number.bytes() {
+        match digit {
+            b'.' if digit_of.is_none() => digit_of = Some(unit),
+            b'0'..=b'9' => {
+                let digit = u64::from(digit - b'0');
+                match &mut digit_of {
+                    None => nanos = nanos.checked_mul(10)?.checked_add(digit.checked_mul(unit)?)?,
+                    Some(place) => {
+                        *place /= 10;
+                        nanos = nanos.checked_add(digit * *place)?;
+                    }
+                }
+            }
+            _ => return None,
+        }
+    }
+    number.bytes().any(|c| c.is_ascii_digit()).then_some(Duration::from_nanos(nanos))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_switch_is_on_or_off() {
+        assert!(["on", "true", "yes", "1"].iter().all(|value| switch(value) == Some(true)));
+        assert!(["off", "false", "no", "0"].iter().all(|value| switch(value) == Some(false)));
+        assert!(["", "2", "onn", "-"].iter().all(|value| switch(value).is_none()));
+    }
+
+    #[test]
+    fn a_time_has_a_unit_or_that_of_its_variable() {
+        let read = |value| time(value, Duration::from_millis(1), Duration::from_secs(9));
+        for (value, milliseconds) in [
+            ("5s", 5_000),
+            ("500ms", 500),
+            ("1.5 s", 1_500),
+            (".25s", 250),
+            ("2.", 2),
+            ("250", 250),
+            ("1", 1),
+            ("on", 9_000),
+            ("yes", 9_000),
+        ] {
+            assert_eq!(read(value), Some(Some(Duration::from_millis(milliseconds))), "{value}");
+        }
+        for off in ["0", "0s", "0ms", "0.0", "off", "no", "false"] {
+            assert_eq!(read(off), Some(None), "{off}");
+        }
+        for bad in [
+            "-1",
+            ".",
+            "1.2.3",
+            "99999999999999999999",
+            "soon",
+            "nan",
+            "inf",
+            "infs",
+            "1e300",
+            "s",
+            "ms",
+            "5 minutes",
+            "5m",
+        ] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+    }
+}

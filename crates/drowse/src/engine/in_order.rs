@@ -1,0 +1,154 @@
+//! How an isolated worker runs the jobs of a fifo oldest first.
+//!
+//! Outside of isolation a [fifo](JobFifo) is enough: the deque holds references to it, and each of
+//! them stands for the oldest job that is left. In isolation each reference must stand for one job.
+//! A worker that waits may run jobs behind a position of the deque only, and others must know which
+//! job was stolen from there.
+//!
+//! So the deque holds a [`Placeholder`] for each job. A thief takes the oldest one, as always. The
+//! worker itself pops the newest one. It then looks for the oldest job of the same fifo behind the
+//! position, takes that out of its placeholder, and pushes the newest one back. The placeholder of
+//! the job that it has taken stays where it is, empty, until it is popped or stolen. So all other
+//! jobs keep their positions, and can be stolen.
+
+use super::worker::WorkerThread;
+use crate::job::{JobFifo, JobRef, Placeholder};
+use drowse_sync::{Arc, Outlined, faulty, omittable};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+
+/// The placeholders in a worker's own deque.
+#[derive(Debug, Default)]
+pub(super) struct InOrder {
+    lists: RefCell<Outlined<Lists>>,
+    is_used: Cell<bool>,
+}
+
+#[derive(Debug, Default)]
+struct Lists {
+    /// Those with jobs, oldest first. Also those from which thieves have taken the job.
+    queued: VecDeque<Queued>,
+    /// Those that the worker has emptied, and that may still be in the deque.
+    emptied: Vec<Queued>,
+}
+
+#[derive(Debug)]
+struct Queued {
+    position: i64,
+    /// For comparison only: it may be gone when the job has run.
+    fifo: *const JobFifo,
+    placeholder: Arc<Placeholder>,
+    /// What the deque holds.
+    reference: JobRef,
+}
+
+impl InOrder {
+    /// Returns `true` if there may be placeholders in the deque.
+    pub(super) fn is_used(&self) -> bool {
+        self.is_used.get()
+    }
+
+    /// Calls `f` with the lists, without what is of no use any more: placeholders that were at
+    /// `end` or behind it have been popped, and thieves take the oldest first.
+    #[inline(never)]
+    fn with_lists(&self, end: i64, f: &mut dyn FnMut(&mut Lists)) {
+        let mut lists = self.lists.borrow_mut();
+        while lists.queued.back().is_some_and(|newest| newest.position >= end) {
+            lists.queued.pop_back();
+        }
+        while lists.queued.front().is_some_and(|oldest| oldest.placeholder.is_empty()) {
+            lists.queued.pop_front();
+        }
+        f(&mut lists);
+        self.is_used.set(!lists.queued.is_empty() || !lists.emptied.is_empty());
+    }
+}
+
+impl Lists {
+    /// Takes the oldest job of the fifo that `newest` belongs to, of those at `since` or behind it.
+    /// `None` if `newest`, which was popped at `position`, is the oldest, or belongs to no fifo.
+    fn take_older(&mut self, newest: JobRef, position: i64, since: i64) -> Option<JobRef> {
+        let is_newest = |it: &&Queued| it.position == position && it.reference == newest;
+        let fifo = self.queued.back().filter(is_newest)?.fifo;
+        let since = faulty!("fifo/older-than-the-wait", since, i64::MIN);
+        let first = self.queued.partition_point(|it| it.position < since);
+        let mut older = (first..self.queued.len() - 1).filter(|i| self.queued[*i].fifo == fifo);
+        let Some((i, job)) = older.find_map(|i| Some((i, self.queued[i].placeholder.take()?))) else {
+            self.queued.pop_back();
+            return None;
+        };
+        self.emptied.extend(self.queued.remove(i));
+        Some(job)
+    }
+}
+
+impl WorkerThread {
+    /// Offers a job to everyone, as [`push`](Self::push) does. The worker itself runs it after
+    /// those that were offered before with this `fifo`, if it may run those.
+    ///
+    /// # Safety
+    ///
+    /// As for [`push`](Self::push).
+    pub(super) unsafe fn push_in_order(&self, fifo: *const JobFifo, job: JobRef) {
+        // SAFETY: the caller's promise.
+        let placeholder = unsafe { Placeholder::new(job) };
+        let (position, reference) = (self.position(), Placeholder::reference(&placeholder));
+        let mut queued = Some(Queued { position, fifo, placeholder, reference });
+        self.in_order.with_lists(position, &mut |lists| lists.queued.extend(queued.take()));
+        // SAFETY: a new reference.
+        self.without_turns(|| unsafe { self.push(reference) });
+    }
+
+    /// Takes the newest job of its own deque, unless it was pushed before this position. If it
+    /// belongs to a fifo: the oldest one of that, behind the position.
+    #[inline]
+    pub(super) fn pop_in_order(&self, since: i64) -> Option<JobRef> {
+        let position = self.position() - 1;
+        let word = self.deque.pop_since(since)?;
+        // SAFETY: what is in the deque was put there by `push`, and has left it now.
+        let newest = unsafe { JobRef::from_word(word) };
+        if self.in_order.is_used() {
+            Some(self.oldest_of_fifo(newest, position, since))
+        } else {
+            Some(newest)
+        }
+    }
+
+    /// The job to run where `newest` was popped at `position`.
+    #[cold]
+    fn oldest_of_fifo(&self, newest: JobRef, position: i64, since: i64) -> JobRef {
+        // If it was the last one, thieves have all others; and to push it would move it.
+        let is_last = self.position() != position;
+        let mut older = None;
+        if !is_last {
+            let take = &mut |lists: &mut Lists| older = lists.take_older(newest, position, since);
+            self.in_order.with_lists(position + 1, take);
+        }
+        if let Some(job) = older {
+            // WAKE: a worker that did not see it, because it was popped, is seen by `push` on its
+            // way to sleep, as if this was the first time. It goes to the same position: `pop` has
+            // left the end of the deque there.
+            // SAFETY: it was popped just now.
+            let push = || unsafe { self.push(newest) };
+            omittable!("fifo/not-pushed-back", self.without_turns(push));
+            return job;
+        }
+        self.in_order.with_lists(self.position(), &mut |lists| self.take_back_emptied(lists));
+        newest
+    }
+
+    /// Removes empty placeholders that are the newest in the deque, and forgets those that thieves
+    /// have executed.
+    fn take_back_emptied(&self, lists: &mut Lists) {
+        while let Some(Queued { placeholder, reference, .. }) = lists.emptied.last() {
+            if Arc::strong_count(placeholder) > 1 {
+                if !self.take_back(*reference) {
+                    return;
+                }
+                // SAFETY: it was in the deque until now. As it is empty, it runs nothing.
+                unsafe { reference.execute(self) };
+            }
+            lists.emptied.pop();
+        }
+    }
+}

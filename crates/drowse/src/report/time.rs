@@ -1,0 +1,77 @@
+//! How reports write times. In whole numbers: what std needs to write fractions, or a `Duration`,
+//! is larger than all of the reports.
+
+use std::fmt;
+use std::time::Duration;
+
+/// A time in the largest unit that it has one of, with all of its digits: `5s`, `1.5ms`.
+pub(crate) struct Exact(pub(crate) Duration);
+
+impl fmt::Display for Exact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (seconds, nanos) = (self.0.as_secs(), self.0.subsec_nanos());
+        let (whole, unit, mut rest, mut scale) = match nanos {
+            _ if seconds > 0 => (seconds, "s", nanos, 1_000_000_000),
+            1_000_000.. => ((nanos / 1_000_000).into(), "ms", nanos % 1_000_000, 1_000_000),
+            1_000.. => ((nanos / 1_000).into(), "µs", nanos % 1_000, 1_000),
+            _ => (nanos.into(), "ns", 0, 1),
+        };
+        write!(f, "{whole}")?;
+        let mut point = ".";
+        while rest > 0 {
+            scale /= 10;
+            write!(f, "{point}{}", rest / scale)?;
+            (rest, point) = (rest % scale, "");
+        }
+        f.write_str(unit)
+    }
+}
+
+/// A time in seconds and tenths of them: `5.1 s`.
+pub(crate) struct Tenths(pub(crate) Duration);
+
+impl fmt::Display for Tenths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tenths = (self.0.subsec_nanos() + 50_000_000) / 100_000_000;
+        let seconds = self.0.as_secs().saturating_add((tenths / 10).into());
+        write!(f, "{seconds}.{} s", tenths % 10)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exact_time_is_written_as_std_does() {
+        for nanos in [
+            0,
+            1,
+            999,
+            1_000,
+            1_500,
+            1_001,
+            20_000,
+            999_999,
+            1_000_000,
+            1_050_000,
+            200_000_000,
+            1_000_000_000,
+            1_500_000_000,
+            5_000_000_001,
+            60_000_000_000,
+        ] {
+            let time = Duration::from_nanos(nanos);
+            assert_eq!(Exact(time).to_string(), format!("{time:?}"));
+        }
+    }
+
+    #[test]
+    fn tenths_are_rounded() {
+        for (millis, tenths) in
+            [(0, "0.0 s"), (49, "0.0 s"), (51, "0.1 s"), (5_100, "5.1 s"), (9_960, "10.0 s")]
+        {
+            assert_eq!(Tenths(Duration::from_millis(millis)).to_string(), tenths);
+        }
+    }
+}
