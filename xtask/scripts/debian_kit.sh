@@ -6,6 +6,7 @@ kit=$1
 series=$2
 triple=x86_64-unknown-linux-gnu
 [ ! -f "$kit/complete" ] || exit 0
+[ -z "${CARGO_NET_OFFLINE:-}" ] || { echo "offline: $kit is not there"; exit 77; }
 [ "$(uname -sm)" = 'Linux x86_64' ] || { echo "Debian's compilers are tried on $triple only"; exit 77; }
 command -v apt-cache >/dev/null || { echo "there is no apt here: Debian's compilers are not to be had"; exit 77; }
 

@@ -13,8 +13,8 @@ fail() {
 git status --short
 [ -z "$(git status --porcelain)" ] || fail "there are changes that are not committed: commit them, stash them (git stash -u), or remove them, first"
 grep -q "^## \[$version\] - " CHANGELOG.md || fail "CHANGELOG.md has no entry with a date for $version"
-grep -qF "drowse $version: a pool" docs/migrating-from-rayon.md ||
-    fail "docs/migrating-from-rayon.md shows another version than $version"
+grep -qF "drowse $version: a pool" docs/guide/migrating-from-rayon.md ||
+    fail "docs/guide/migrating-from-rayon.md shows another version than $version"
 
 for lock in Cargo.lock shim/Cargo.lock xtask/platforms/wasm/Cargo.lock; do
     grep -A 1 '^name = "drowse"$' $lock | grep -qF "\"$version\"" || fail "$lock has another version than $version: cargo check there"
@@ -60,5 +60,5 @@ rm -rf "$work"
 (cd "$dist" && sha256sum -- * >SHA256SUMS)
 ls -l "$dist"
 grep -q '^repository' Cargo.toml ||
-    echo "not to be published yet: Cargo.toml has no repository, so the README's links would be dead (docs/releasing.md, step 0)"
+    echo "not to be published yet: Cargo.toml has no repository, so the README's links would be dead (docs/internals/releasing.md, step 0)"
 echo "drowse $version: 3 crates and the archive, in $dist"

@@ -73,27 +73,27 @@ manifests() {
     done
 }
 
-# The environment variables that the libraries read are all in one table, which the README and
+# The environment variables that the libraries read are all in one table, which the guide and
 # rustdoc show.
 variables() {
     variable='(DROWSE|RAYON)_[A-Z0-9_]+'
     read_ones=$(git grep --untracked -hE "\"$variable\"" -- $libraries shim/rayon-core/src |
         grep -v '^ *//' | grep -oE "\"$variable\"" | tr -d '"' | sort -u)
-    for file in README.md crates/drowse/src/environment.md; do
+    for file in docs/guide/environment.md crates/drowse/src/environment.md; do
         rows=$(grep -E "^\| \`$variable\`" $file || true)
         listed=$(echo "$rows" | cut -d'`' -f2 | sort -u)
         echo "$read_ones" | grep -vxF "$listed" | sed "s|^|$file:1: the table of variables lacks |" || true
         echo "$listed" | grep -vxF "$read_ones" | sed "s|^|$file:1: no library reads |" || true
-        [ "$rows" = "${first=$rows}" ] || echo "$file:1: the table of variables is not that of README.md"
+        [ "$rows" = "${first=$rows}" ] || echo "$file:1: the table of variables is not that of docs/guide/environment.md"
     done
 }
 
-# The glossary has no words that nobody uses.
+# The glossary has only words that are used elsewhere.
 glossary() {
-    sed -n 's/^| \*\*\([^*]*\)\*\*.*/\1/p' docs/glossary.md | sed 's/, */\n/g' | while read -r word; do
+    sed -n 's/^| \*\*\([^*]*\)\*\*.*/\1/p' docs/internals/glossary.md | sed 's/, */\n/g' | while read -r word; do
         pattern=$(echo "$word" | sed 's/ /[ _-]/g')
-        git grep --untracked -qiwE -e "$pattern" -- . ':!docs/glossary.md' ||
-            echo "docs/glossary.md:1: nobody else says \`$word\`"
+        git grep --untracked -qiwE -e "$pattern" -- . ':!docs/internals/glossary.md' ||
+            echo "docs/internals/glossary.md:1: no other file says \`$word\`"
     done
 }
 

@@ -21,7 +21,7 @@ const MISSING: i32 = 77;
 pub(crate) struct Context {
     /// The directory of the workspace's manifest.
     pub(crate) root: PathBuf,
-    target: PathBuf,
+    pub(crate) target: PathBuf,
     /// Whether the output of children is shown as it comes.
     pub(crate) verbose: bool,
     /// Whether missing packages may be fetched.
@@ -32,6 +32,8 @@ pub(crate) struct Context {
     pub(crate) filter: Option<String>,
     /// Whether this step is one of all.
     pub(crate) is_whole: bool,
+    /// Whether nothing may be fetched.
+    pub(crate) offline: bool,
     /// What the soak is told, if it was asked for by name.
     pub(crate) soak: Option<Vec<String>>,
     /// The program whose functions are listed.
@@ -69,12 +71,25 @@ impl Context {
     /// The context of one call of this program.
     pub(crate) fn new(verbose: bool, install: bool, full: bool, filter: Option<String>) -> Self {
         // cargo names the crate's place at run time too: it may have moved since it was built.
-        let own = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+        let own =
+            env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
         let root = PathBuf::from(own).parent().expect("xtask lies in its workspace").to_path_buf();
         // A relative CARGO_TARGET_DIR is relative to where cargo was called.
         let target = env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-        let target = target.map_or_else(|| root.join("target"), |dir| path::absolute(&dir).unwrap_or(dir));
-        Self { root, target, verbose, install, full, filter, is_whole: false, soak: None, groups: None }
+        let target =
+            target.map_or_else(|| root.join("target"), |dir| path::absolute(&dir).unwrap_or(dir));
+        Self {
+            root,
+            target,
+            verbose,
+            install,
+            full,
+            filter,
+            is_whole: false,
+            offline: false,
+            soak: None,
+            groups: None,
+        }
     }
 
     /// A target directory of its own for builds whose flags differ, so that they do not evict the
@@ -102,7 +117,14 @@ impl Context {
     }
 
     fn prepared(&self, mut command: Command, args: &str) -> Command {
-        command.args(args.split_whitespace()).current_dir(&self.root).env("CARGO_TARGET_DIR", &self.target);
+        command
+            .args(args.split_whitespace())
+            .current_dir(&self.root)
+            .env("CARGO_TARGET_DIR", &self.target);
+        if self.offline {
+            // cargo and the scripts of xtask/scripts ask for it.
+            command.env("CARGO_NET_OFFLINE", "true");
+        }
         // What `cargo run` said about this program does not concern its children.
         for (key, _) in env::vars_os() {
             let name = key.to_string_lossy();
@@ -119,13 +141,18 @@ impl Context {
     }
 
     /// The same, with stdout kept for the caller alone.
-    pub(crate) fn run_stdout_apart(&self, command: Command, limit: Duration) -> Result<Finished, Failure> {
+    pub(crate) fn run_stdout_apart(
+        &self,
+        command: Command,
+        limit: Duration,
+    ) -> Result<Finished, Failure> {
         self.judge(Job { stdout_apart: true, ..Job::new(command, limit) })
     }
 
     /// Runs a script of `xtask/scripts` in the workspace's root. The summary shows its last line.
     pub(crate) fn script(&self, name: &str, args: &str) -> Result<Outcome, Outcome> {
-        let mut command = self.prepared(Command::new("sh"), &format!("xtask/scripts/{name}.sh {args}"));
+        let mut command =
+            self.prepared(Command::new("sh"), &format!("xtask/scripts/{name}.sh {args}"));
         command.env("CARGO", env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         let done = Job { echo: self.verbose, ..Job::new(command, BUILD_LIMIT) }.run();
         let done = done.map_err(|error| format!("sh cannot be run: {error}"))?;
@@ -138,9 +165,14 @@ impl Context {
             }
             code => {
                 // What cargo prints last is not why it failed.
-                let error = done.output.lines().rfind(|line| line.starts_with("error")).map(String::from);
+                let error =
+                    done.output.lines().rfind(|line| line.starts_with("error")).map(String::from);
                 let how = self.show(&format!("{name}.sh"), done);
-                Err(Status::Failed.with(if code.is_some() { error.unwrap_or(last) } else { how.into() }))
+                Err(Status::Failed.with(if code.is_some() {
+                    error.unwrap_or(last)
+                } else {
+                    how.into()
+                }))
             }
         }
     }
@@ -161,7 +193,9 @@ impl Context {
     /// Shows a failure, if it was not shown as it came.
     fn show(&self, name: &str, done: Finished) -> Failure {
         if !self.verbose {
-            say(done.output.trim_end());
+            // Tests that pass are printed for the progress line alone.
+            let lines = done.output.lines().filter(|line| !line.trim_start().starts_with("PASS ["));
+            say(lines.collect::<Vec<_>>().join("\n").trim_end());
         }
         let how = done.how_it_ended();
         shout(&format!("{name}: {how}"));
@@ -177,9 +211,15 @@ pub(crate) fn add_rustflags(command: &mut Command, flags: &str) {
 }
 
 /// The variable to set and its value. cargo ignores the second variable where the first is set.
-fn joined_rustflags(encoded: Option<String>, plain: Option<String>, flags: &str) -> (&'static str, String) {
+fn joined_rustflags(
+    encoded: Option<String>,
+    plain: Option<String>,
+    flags: &str,
+) -> (&'static str, String) {
     match (encoded, plain) {
-        (Some(users), _) => ("CARGO_ENCODED_RUSTFLAGS", users + "\x1f" + &flags.replace(' ', "\x1f")),
+        (Some(users), _) => {
+            ("CARGO_ENCODED_RUSTFLAGS", users + "\x1f" + &flags.replace(' ', "\x1f"))
+        }
         (None, Some(users)) => ("RUSTFLAGS", users + " " + flags),
         (None, None) => ("RUSTFLAGS", flags.to_string()),
     }

@@ -3,12 +3,16 @@
 //! It assumes a stable Rust toolchain and nothing else. A tool that is missing is replaced or
 //! skipped, and one line says how to get it.
 
+mod check;
 mod context;
+mod fetch;
+mod house;
 mod models;
 mod mutants;
 mod outcome;
 mod platforms;
 mod process;
+mod progress;
 mod size;
 mod soak;
 mod spin;
@@ -24,6 +28,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use Run::{Code, Script};
 use context::Context;
 use outcome::{Entry, Outcome, Status, seconds, summary};
+use progress::Times;
 use tools::say;
 
 /// One thing that can be checked, alone or as a part of `test`.
@@ -45,32 +50,88 @@ enum Run {
     Script,
 }
 
-const fn step(name: &'static str, run: Run, args: &'static [fn() -> Arg], about: &'static str) -> Step {
+const fn step(
+    name: &'static str,
+    run: Run,
+    args: &'static [fn() -> Arg],
+    about: &'static str,
+) -> Step {
     Step { name, run, args, about }
 }
 
 /// The steps of `test`, in order: those that need no more than a stable toolchain, or say what else
 /// they need.
-const OF_TEST: [Step; 19] = [
+const OF_TEST: [Step; 20] = [
     step("fmt", Code(steps::fmt), &[], "the code is formatted (rustfmt)"),
-    step("clippy", Code(steps::clippy), &[], "no lint fires, in the models under each checker either"),
+    step(
+        "clippy",
+        Code(steps::clippy),
+        &[],
+        "no lint fires, in the models under each checker either",
+    ),
     step("tidy", Script, &[], "the house rules that clippy does not know"),
+    step("house", Code(house::run), &[filter], "what makes the project heavy to read, and budgets"),
     step("docs", Code(steps::docs), &[], "rustdoc has nothing to complain about"),
     step("tests", Code(steps::tests), &[], "unit and integration tests (nextest, or cargo test)"),
     step("doctests", Code(steps::doctests), &[], "the examples in the documentation"),
-    step("examples", Code(steps::examples), &[], "the example programs end well, and one on the shim"),
-    step("msrv", Script, &[], "the oldest compiler builds what users get; unpacks Debian's if need be"),
+    step(
+        "examples",
+        Code(steps::examples),
+        &[],
+        "the example programs end well, and one on the shim",
+    ),
+    step(
+        "msrv",
+        Script,
+        &[],
+        "the oldest compiler builds what users get; unpacks Debian's if need be",
+    ),
     step("package", Script, &[], "the crates for users build from what would be published"),
     step("browser", Script, &[], "the lab's pages work in Chromium; needs its driver and python3"),
     step("highlander", Script, &[], "a program with both rayon-core and the shim does not resolve"),
     step("locks", Script, &[], "a program with an old lock file gets the shim by one cargo update"),
-    step("upstream", Code(upstream::run), &[filter, full], "rayon's tests on the shim, and the reverse"),
-    step("size", Code(size::run), size::ARGS, "machine code and build time beside rayon-core's, and budgets"),
-    step("soak", Code(soak::run), soak::ARGS, "random mixes of the API in hostile surroundings; Linux alone"),
-    step("loom", Code(models::loom), &[filter], "the models under loom (LOOM_MAX_PREEMPTIONS, or 3)"),
-    step("shuttle", Code(models::shuttle), &[filter], "the models under shuttle (SHUTTLE_RANDOM_SEED, or 4)"),
+    step(
+        "upstream",
+        Code(upstream::run),
+        &[filter, full],
+        "rayon's tests on the shim, and the reverse",
+    ),
+    step(
+        "size",
+        Code(size::run),
+        size::ARGS,
+        "machine code and build time beside rayon-core's, and budgets",
+    ),
+    step(
+        "soak",
+        Code(soak::run),
+        soak::ARGS,
+        "random mixes of the API in hostile surroundings; Linux alone",
+    ),
+    step(
+        "loom",
+        Code(models::loom),
+        &[filter],
+        "the models under loom (LOOM_MAX_PREEMPTIONS, or 3)",
+    ),
+    step(
+        "shuttle",
+        Code(models::shuttle),
+        &[filter],
+        "the models under shuttle (SHUTTLE_RANDOM_SEED, or 4)",
+    ),
     step("spin", Code(spin::run), &[filter], "the Promela models, every state; needs spin and gcc"),
     step("mutants", Code(mutants::run), &[filter], "every listed mutant is caught by its model"),
+];
+
+/// The steps of `check`, in order: those for a person who edits.
+const OF_CHECK: [Step; 6] = [
+    step("fmt", Code(steps::fmt), &[], ""),
+    step("tidy", Script, &[], ""),
+    step("house", Code(house::run), &[], ""),
+    step("clippy", Code(steps::clippy_of_workspace), &[], ""),
+    step("tests", Code(check::tests), &[], ""),
+    step("models", Code(check::models), &[], ""),
 ];
 
 /// The steps that need a toolchain of their own, or are done now and then.
@@ -83,7 +144,12 @@ const APART: [Step; 4] = [
     ),
     step("dist", Script, &[], "what a person would upload, verified, in target/dist"),
     step("asan", Script, &[], "the tests under AddressSanitizer; needs a nightly; not in `test`"),
-    step("tsan", Script, &[install], "the tests under ThreadSanitizer; needs std's sources; not in `test`"),
+    step(
+        "tsan",
+        Script,
+        &[install],
+        "the tests under ThreadSanitizer; needs std's sources; not in `test`",
+    ),
 ];
 
 fn filter() -> Arg {
@@ -105,12 +171,16 @@ fn flag(name: &'static str) -> Arg {
 }
 
 const NOTES: &str = "\
-A filter is a part of a name: of a model or its test binary, of a mutant, or of a sleep protocol.
+Begin with `cargo xtask check` while you edit, and end with `cargo xtask test`.
+A filter is a part of a name: of a model or its test binary, of a mutant, of a figure, or of a sleep
+protocol.
+check compares the work tree with the last commit, or, if they are alike, that with the one before.
 platforms leaves out, where an emulator runs the tests, the conformance suite of all sleep protocols
 but the default one; --full does not.
 upstream runs the quick part of rayon's tests, all but octillion and the doctests, on each sleep
 protocol, and the doctests on the default one; there --full adds octillion. With a filter it is the
 quick part alone, or with --full everything. Without a registry the step is skipped.
+house lists the places that a figure counts: `house persons/docs`.
 size fails if a figure is above its budget in xtask/size-budget.txt; --full adds rayon's own tests.
 `size --groups programs` lists the largest groups of functions of a program on both cores; programs
 have the names in the table of `size`.
@@ -129,26 +199,34 @@ fn main() -> ExitCode {
     );
     context.soak = soak::words(options);
     context.groups = options.try_get_one::<String>("groups").ok().flatten().cloned();
+    context.offline = has_flag(options, "offline");
     match OF_TEST.iter().chain(&APART).find(|step| step.name == name) {
         Some(step) => {
-            let Entry { outcome, .. } = announced(step, step.name, &context);
+            let Entry { outcome, .. } = announced(step, step.name, String::new(), &context);
             outcome.report.iter().for_each(say);
             ExitCode::from(outcome.status.exit_code())
         }
+        None if name == "check" => all(&context, &OF_CHECK),
         None => {
             context.is_whole = true;
-            all(&context)
+            context.offline |= !fetch::is_agreed_to(&context);
+            all(&context, &OF_TEST)
         }
     }
 }
 
-/// Runs every step of `test`, whatever the earlier ones said, and sums up.
-fn all(context: &Context) -> ExitCode {
+/// Runs all of the steps, even after one has failed, and sums up.
+fn all(context: &Context, steps: &[Step]) -> ExitCode {
     let started = Instant::now();
+    let mut times = Times::load(&context.target);
     let mut entries = Vec::new();
-    for (index, step) in OF_TEST.iter().enumerate() {
-        let label = format!("[{:>2}/{}] {}", index + 1, OF_TEST.len(), step.name);
-        let entry = announced(step, &label, context);
+    for (index, step) in steps.iter().enumerate() {
+        let label = format!("[{:>2}/{}] {:<10}", index + 1, steps.len(), step.name);
+        let left: Vec<&str> = steps[index + 1..].iter().map(|step| step.name).collect();
+        let entry = announced(step, &label, times.left(&left), context);
+        if context.is_whole {
+            times.keep(step.name, entry.took);
+        }
         if context.verbose || entry.outcome.status == Status::Failed {
             entry.outcome.report.iter().for_each(say);
         }
@@ -158,16 +236,19 @@ fn all(context: &Context) -> ExitCode {
     ExitCode::from(entries.iter().map(|entry| entry.outcome.status.exit_code()).max().unwrap_or(0))
 }
 
-/// Runs a step between two lines that say that it starts and how it ended.
-fn announced(step: &Step, label: &str, context: &Context) -> Entry {
-    say(format_args!("{label} ..."));
+/// Runs a step between two lines that say that it starts and how it ended. `left` says what comes
+/// after it.
+fn announced(step: &Step, label: &str, left: String, context: &Context) -> Entry {
+    say(format_args!("{label} ...{left}"));
     let started = Instant::now();
+    let shown = progress::show(label, left);
     let outcome = match step.run {
         Code(run) => run(context),
         Script => context.script(step.name, if context.install { "--install" } else { "" }),
     };
     let outcome = outcome.unwrap_or_else(|early| early);
     let took = started.elapsed();
+    drop(shown);
     let end = format!("{label} {} in {}  {}", outcome.status.word(), seconds(took), outcome.detail);
     say(end.trim_end());
     Entry { name: step.name, took, outcome }
@@ -182,7 +263,15 @@ fn command_line() -> Command {
         .arg(verbose.help("show what child processes print as they print it, not only on failure"))
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommand(Command::new("test").about("all of the steps from fmt to mutants; what CI runs"));
+        .subcommand(
+            Command::new("check")
+                .about("in a minute or two: lints, and the tests and models of what has changed"),
+        )
+        .subcommand(
+            Command::new("test").about("all of the steps from fmt to mutants; what CI runs").arg(
+                flag("offline").help("fetch nothing; steps that need what is missing are skipped"),
+            ),
+        );
     for step in OF_TEST.iter().chain(&APART) {
         let args = step.args.iter().map(|arg| arg());
         command = command.subcommand(Command::new(step.name).about(step.about).args(args));
@@ -211,7 +300,9 @@ mod tests {
             command_line().try_get_matches_from(words).map_err(|error| error.exit_code())
         };
         for line in [
+            "check",
             "test",
+            "test --offline",
             "-v loom latch",
             "loom latch -v",
             "upstream jec --full",

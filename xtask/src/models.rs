@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::context::{BUILD_LIMIT, Context, add_rustflags};
 use crate::outcome::{Outcome, Parts, Status, counted, seconds};
+use crate::progress;
 use crate::steps::{Counts, executables};
 
 /// More than all models of one test binary should take.
@@ -21,7 +22,7 @@ const SLOW: [&str; 4] = ["loom_engine", "loom_inject", "loom_two_sleepers", "loo
 pub(crate) const MUTANT_VARIABLE: &str = "DROWSE_MUTANT";
 
 /// What explores a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Backend {
     /// All executions of the code under weak memory, of few threads.
     Loom,
@@ -67,11 +68,14 @@ impl Backend {
         let done = context.run_stdout_apart(self.cargo(context, build), BUILD_LIMIT);
         let done = done.map_err(|failure| format!("{} build: {failure}", self.name()))?;
         let prefix = format!("{}_", self.name());
-        let binaries =
-            executables(&done.stdout, "test").into_iter().map(|(name, path)| ModelBinary { name, path });
+        let binaries = executables(&done.stdout, "test")
+            .into_iter()
+            .map(|(name, path)| ModelBinary { name, path });
         let binaries: Vec<_> = binaries.filter(|binary| binary.name.starts_with(&prefix)).collect();
         if binaries.is_empty() {
-            return Err(format!("there are no models: no {prefix}*.rs in crates/drowse-models/tests"));
+            return Err(format!(
+                "there are no models: no {prefix}*.rs in crates/drowse-models/tests"
+            ));
         }
         Ok(binaries)
     }
@@ -109,7 +113,8 @@ impl ModelBinary {
     fn run(&self, context: &Context, model: &str) -> Result<Duration, String> {
         let mut command = self.command(context);
         command.args(["--exact", model, "--nocapture", "--test-threads=1"]);
-        let done = context.run(command, RUN_LIMIT).map_err(|failure| format!("{model}: {failure}"))?;
+        let done =
+            context.run(command, RUN_LIMIT).map_err(|failure| format!("{model}: {failure}"))?;
         match Counts::of(&done.output).passed {
             1 => Ok(done.took),
             _ => Err(format!("{model}: it was not run")),
@@ -140,7 +145,7 @@ fn run(context: &Context, backend: Backend) -> Result<Outcome, Outcome> {
         }
     }
     all.sort_by_key(|(binary, _)| !SLOW.contains(&binary.name.as_str()));
-    let results = map(&all, |(binary, model)| binary.run(context, model));
+    let results = map("models", &all, |(binary, model)| binary.run(context, model));
     let width = binaries.iter().map(|binary| binary.name.len()).max().unwrap_or(0);
     let (mut models, mut files) = (0, 0);
     for binary in &binaries {
@@ -156,20 +161,32 @@ fn run(context: &Context, backend: Backend) -> Result<Outcome, Outcome> {
         files += 1;
     }
     match &context.filter {
-        Some(filter) if files == 0 => Err(Status::WrongCall.with(format!("no model matches `{filter}`"))),
-        _ => Ok(parts.outcome(format!("{}, {}", counted(models, "model"), counted(files, "test file")))),
+        Some(filter) if files == 0 => {
+            Err(Status::WrongCall.with(format!("no model matches `{filter}`")))
+        }
+        _ => Ok(parts.outcome(format!(
+            "{}, {}",
+            counted(models, "model"),
+            counted(files, "test file")
+        ))),
     }
 }
 
 /// Applies `work` to all of the items, two at a time: each keeps one core busy. The results come in
-/// the order of the items.
-pub(crate) fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+/// the order of the items. The progress line counts the items as `things`.
+pub(crate) fn map<T: Sync, R: Send>(
+    things: &'static str,
+    items: &[T],
+    work: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
+    progress::expect(things, items.len());
     let rest = Mutex::new(items.iter().enumerate());
     let results = Mutex::new(Vec::with_capacity(items.len()));
     let next = || rest.lock().expect("taking an item does not panic").next();
     let worker = || {
         while let Some((index, item)) = next() {
             let result = work(item);
+            progress::one_done();
             results.lock().expect("pushing does not panic").push((index, result));
         }
     };
@@ -190,11 +207,11 @@ mod tests {
     #[test]
     fn two_items_are_worked_on_at_a_time_and_keep_their_order() {
         let both = Barrier::new(2);
-        let doubled = map(&[1, 2, 3, 4], |n| {
+        let doubled = map("numbers", &[1, 2, 3, 4], |n| {
             both.wait();
             n * 2
         });
         assert_eq!(doubled, [2, 4, 6, 8]);
-        assert!(map(&[] as &[usize], |n| n * 2).is_empty());
+        assert!(map("numbers", &[] as &[usize], |n| n * 2).is_empty());
     }
 }

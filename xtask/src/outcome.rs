@@ -158,7 +158,10 @@ mod tests {
     fn a_step_is_as_bad_as_its_worst_part() {
         let mut parts = Parts::default();
         parts.note("workspace", Ok(3), |n| counted(*n, "test"));
-        assert_eq!(parts.note("shim     ", Err::<(), _>("it hung".to_string()), |()| String::new()), None);
+        assert_eq!(
+            parts.note("shim     ", Err::<(), _>("it hung".to_string()), |()| String::new()),
+            None
+        );
         let outcome = parts.outcome("3 tests");
         assert_eq!((outcome.status, outcome.detail.as_str()), (Status::Failed, "shim: it hung"));
         assert_eq!(outcome.report, ["  workspace  ok 3 tests", "  shim       FAILED: it hung"]);

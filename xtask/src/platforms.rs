@@ -79,7 +79,12 @@ struct Linker {
     packages: &'static str,
 }
 
-const fn platform(name: &'static str, triple: &'static str, besides: &'static str, by: By) -> Platform {
+const fn platform(
+    name: &'static str,
+    triple: &'static str,
+    besides: &'static str,
+    by: By,
+) -> Platform {
     Platform { name, triple, besides, by }
 }
 
@@ -93,7 +98,12 @@ const I686: Linker =
 
 const PLATFORMS: [Platform; 15] = [
     platform("Linux, 32 bit", "i686-unknown-linux-gnu", "", By::Program(&[], I686)),
-    platform("Linux, ARM", "aarch64-unknown-linux-gnu", "", By::Program(&["qemu-aarch64-static"], ARM)),
+    platform(
+        "Linux, ARM",
+        "aarch64-unknown-linux-gnu",
+        "",
+        By::Program(&["qemu-aarch64-static"], ARM),
+    ),
     platform("Windows", "x86_64-pc-windows-gnu", LAB, By::Wine),
     platform("WebAssembly, no threads", "wasm32-unknown-unknown", "", By::Node),
     platform("WebAssembly, threads", "wasm32-wasip1-threads", "", By::Nobody),
@@ -160,8 +170,7 @@ impl Kit {
     fn get(context: &Context) -> Result<Self, Outcome> {
         let place = context.target_for("rust-newest");
         if !place.join("complete").exists() && !context.install {
-            let how =
-                "cargo xtask platforms --install fetches Debian's packages (root is needed for linkers)";
+            let how = "cargo xtask platforms --install fetches Debian's packages (root is needed for linkers)";
             shout(&format!("no compiler with the sources of its std: {how}"));
             return Err(Status::Skipped.with("no compiler with the sources of its std"));
         }
@@ -191,7 +200,11 @@ impl Kit {
         }
         let ran = match platform.by {
             By::Nobody => {
-                return Row { compiles: "yes", tests: "not run: nothing here can".to_string(), failed: None };
+                return Row {
+                    compiles: "yes",
+                    tests: "not run: nothing here can".to_string(),
+                    failed: None,
+                };
             }
             By::Program(runner, linker) => {
                 is_ready.and_then(|()| self.test(context, platform, runner, Some(linker.command)))
@@ -266,7 +279,8 @@ impl Kit {
             // libraries need not be there.
             command.env("RUSTFLAGS", "-Ctarget-feature=+crt-static");
         }
-        let built = context.run_stdout_apart(command, BUILD_LIMIT).map_err(|why| why.to_string())?;
+        let built =
+            context.run_stdout_apart(command, BUILD_LIMIT).map_err(|why| why.to_string())?;
         let both = ["lib", "test"].into_iter().flat_map(|kind| executables(&built.stdout, kind));
         Ok(both.collect())
     }
@@ -275,7 +289,8 @@ impl Kit {
         let binaries = self.build_tests(context, platform, None)?;
         // Debian's wine is older than what std asks of Windows, by one function.
         let place = binaries.first().and_then(|(_, path)| path.parent());
-        let library = place.ok_or_else(|| "there are no tests".to_string())?.join("bcryptprimitives.dll");
+        let library =
+            place.ok_or_else(|| "there are no tests".to_string())?.join("bcryptprimitives.dll");
         let mut gcc = Command::new("x86_64-w64-mingw32-gcc");
         gcc.args(["-shared", "-O2", "-o"]).arg(&library);
         gcc.arg(context.root.join("xtask/platforms/wine/bcryptprimitives.c")).arg("-ladvapi32");
@@ -286,11 +301,14 @@ impl Kit {
 
     fn node(&self, context: &Context, platform: &Platform) -> Result<Counts, Missing> {
         let mut build = self.cargo(context, "build --quiet -Zbuild-std=std,panic_abort");
-        build.args(["--target", platform.triple]).current_dir(context.root.join("xtask/platforms/wasm"));
+        build
+            .args(["--target", platform.triple])
+            .current_dir(context.root.join("xtask/platforms/wasm"));
         // Debian's compiler has no linker for it, and rustup's has.
         build.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", rust_lld()?);
         context.run(build, BUILD_LIMIT).map_err(|why| why.to_string())?;
-        let module = context.target_for("platforms").join(platform.triple).join("debug/drowse_in_wasm.wasm");
+        let module =
+            context.target_for("platforms").join(platform.triple).join("debug/drowse_in_wasm.wasm");
         let mut node = Command::new("node");
         node.arg(context.root.join("xtask/platforms/wasm/run.mjs")).arg(module);
         let done = context.run(node, RUN_LIMIT).map_err(|why| why.to_string())?;
@@ -311,7 +329,9 @@ fn run_tests(
         command.args(words).current_dir(context.root.join("crates/drowse"));
         command.env("DROWSE_TEST_PATIENCE", "10").env("RUST_BACKTRACE", "0");
         // For tests that start themselves once more. Windows finds wine by itself.
-        if let [emulator] = runner.iter().filter(|_| platform.by != By::Wine).collect::<Vec<_>>()[..] {
+        if let [emulator] =
+            runner.iter().filter(|_| platform.by != By::Wine).collect::<Vec<_>>()[..]
+        {
             command.env("DROWSE_TEST_RUNNER", emulator);
         }
         command.env("WINEDEBUG", "-all").env("WINEPREFIX", context.target_for("platforms/wine"));
@@ -320,7 +340,8 @@ fn run_tests(
     let mut list = command();
     list.args(["--list", "--format", "terse"]);
     let listed = context.run_stdout_apart(list, RUN_LIMIT)?.stdout;
-    let can_run = |test: &&str| platform.by.is_real() || emulated::can_run(name, test, context.full);
+    let can_run =
+        |test: &&str| platform.by.is_real() || emulated::can_run(name, test, context.full);
     let all = listed.lines().filter_map(|line| line.strip_suffix(": test"));
     let names: Vec<_> = all.clone().filter(can_run).collect();
     let mut all = Counts { ignored: all.count() - names.len(), ..Counts::default() };
@@ -365,9 +386,12 @@ fn have(context: &Context, commands: &[&str], packages: &str) -> Result<(), Miss
     }
     if context.install {
         let mut apt = Command::new("apt-get");
-        apt.args(["install", "--yes", "--no-install-recommends", "-qq"]).args(packages.split_whitespace());
+        apt.args(["install", "--yes", "--no-install-recommends", "-qq"])
+            .args(packages.split_whitespace());
         apt.env("DEBIAN_FRONTEND", "noninteractive");
-        context.run(apt, BUILD_LIMIT).map_err(|why| Missing::Tool(format!("{packages} ({why})")))?;
+        context
+            .run(apt, BUILD_LIMIT)
+            .map_err(|why| Missing::Tool(format!("{packages} ({why})")))?;
     }
     match commands.iter().find(is_missing) {
         Some(command) => {

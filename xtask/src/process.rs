@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::progress;
+
 pub(crate) use group::end_children_on_signal;
 
 /// How often a running child is looked at.
@@ -99,7 +101,11 @@ impl Finished {
     pub(crate) fn how_it_ended(&self) -> String {
         match self.status {
             Some(status) => status.to_string(),
-            None => format!("HUNG: ended after {:.0?}; last output: {}", self.took, last_words(&self.output)),
+            None => format!(
+                "HUNG: ended after {:.0?}; last output: {}",
+                self.took,
+                last_words(&self.output)
+            ),
         }
     }
 }
@@ -154,12 +160,18 @@ impl Capture {
         Ok(self.writer.try_clone()?.into())
     }
 
-    /// Reads what was written since the last call, and shows it if asked to.
+    /// Reads what was written since the last call. Passes it on to the progress line, and to the
+    /// terminal if `echo` is set.
     fn read_new(&mut self, echo: bool) -> io::Result<()> {
         let seen = self.bytes.len();
         self.reader.read_to_end(&mut self.bytes)?;
+        let new = &self.bytes[seen..];
+        if !new.is_empty() {
+            progress::read(new);
+        }
         if echo {
-            io::stdout().write_all(&self.bytes[seen..])?;
+            progress::clear();
+            io::stdout().write_all(new)?;
             io::stdout().flush()?;
         }
         Ok(())
@@ -227,7 +239,9 @@ mod group {
 
     /// The signal handler.
     extern "C" fn pass_on(number: i32) {
-        for group in ALIVE.iter().map(|place| place.load(Ordering::SeqCst)).filter(|group| *group != 0) {
+        for group in
+            ALIVE.iter().map(|place| place.load(Ordering::SeqCst)).filter(|group| *group != 0)
+        {
             send(group, libc::SIGTERM);
         }
         // SAFETY: both are async-signal-safe and touch no memory of ours.
@@ -331,7 +345,8 @@ mod tests {
 
     #[test]
     fn the_last_words_prefer_the_slow_test() {
-        let output = "test a ... ok\ntest b has been running for over 60 seconds\ntest c ... ok\n\n";
+        let output =
+            "test a ... ok\ntest b has been running for over 60 seconds\ntest c ... ok\n\n";
         assert_eq!(last_words(output), "test b has been running for over 60 seconds");
         assert_eq!(last_words("test a ... ok\n\n"), "test a ... ok");
         assert_eq!(last_words("\n"), "(none)");
@@ -339,8 +354,9 @@ mod tests {
 
     /// Fails unless the process ends soon. It may stay in the table for a while, as a zombie.
     fn assert_ended(id: &str) {
-        let alive =
-            format!("kill -0 {id} && case $(ps -o stat= -p {id} || echo unknown) in Z*) false;; esac");
+        let alive = format!(
+            "kill -0 {id} && case $(ps -o stat= -p {id} || echo unknown) in Z*) false;; esac"
+        );
         for _ in 0..100 {
             if !sh(&alive, LONG).run().unwrap().succeeded() {
                 return;

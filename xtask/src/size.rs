@@ -28,9 +28,15 @@ use elf::Sizes;
 use groups::{Groups, groups};
 
 pub(crate) const ARGS: &[fn() -> Arg] = &[
-    || Arg::new("full").long("full").action(clap::ArgAction::SetTrue).help("rayon's own tests as well"),
     || {
-        let help = "instead, list the largest groups of functions of this program: a name in the table";
+        Arg::new("full")
+            .long("full")
+            .action(clap::ArgAction::SetTrue)
+            .help("rayon's own tests as well")
+    },
+    || {
+        let help =
+            "instead, list the largest groups of functions of this program: a name in the table";
         Arg::new("groups").long("groups").value_name("PROGRAM").help(help)
     },
 ];
@@ -92,11 +98,13 @@ pub(crate) fn run(context: &Context) -> Result<Outcome, Outcome> {
     let (theirs, ours) = (Core::Rayon.measure(context)?, Core::DropIn.measure(context)?);
     let mut report = table(&theirs, &ours);
     let figures = figures(&theirs, &ours);
-    let detail = figures.iter().map(|figure| format!("{} {}", figure.name, figure.unit.show(figure.value)));
+    let detail =
+        figures.iter().map(|figure| format!("{} {}", figure.name, figure.unit.show(figure.value)));
     let mut detail = detail.collect::<Vec<_>>().join(", ");
 
     if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
-        report.push("the budgets are for x86-64 Linux: here the figures are only shown".to_string());
+        report
+            .push("the budgets are for x86-64 Linux: here the figures are only shown".to_string());
         return Ok(Status::Passed.with(detail).with_report(report));
     }
     let path = context.root.join(budget::FILE);
@@ -106,8 +114,11 @@ pub(crate) fn run(context: &Context) -> Result<Outcome, Outcome> {
     report.extend(failures.iter().map(|words| format!("FAILED: {words}")));
     report.extend(can_be_lowered.iter().cloned());
     if !failures.is_empty() {
-        let names: Vec<_> = failures.iter().filter_map(|words| words.split_whitespace().next()).collect();
-        return Err(Status::Failed.with(format!("budgets: {}", names.join(", "))).with_report(report));
+        let names: Vec<_> =
+            failures.iter().filter_map(|words| words.split_whitespace().next()).collect();
+        return Err(Status::Failed
+            .with(format!("budgets: {}", names.join(", ")))
+            .with_report(report));
     }
     if !can_be_lowered.is_empty() {
         detail += &format!("; {} can be lowered", counted(can_be_lowered.len(), "budget"));
@@ -179,7 +190,8 @@ impl Core {
         kind: &str,
     ) -> Result<(Vec<(String, PathBuf)>, Duration), Outcome> {
         let directory = self.directory(context, suffix);
-        let mut command = context.cargo(&format!("{args} --message-format=json-render-diagnostics"));
+        let mut command =
+            context.cargo(&format!("{args} --message-format=json-render-diagnostics"));
         command.current_dir(&directory).env("CARGO_TARGET_DIR", directory.join("build"));
         // cargo builds what is not from a registry incrementally: the drop-in, and not rayon-core.
         command.env("CARGO_INCREMENTAL", "0").env("RUSTC_WRAPPER", "");
@@ -204,7 +216,9 @@ impl Measured {
         suffix: &str,
     ) -> Result<(), String> {
         for (name, path) in executables {
-            let sizes = fs::read(&path).map_err(|error| error.to_string()).and_then(|file| Sizes::of(&file));
+            let sizes = fs::read(&path)
+                .map_err(|error| error.to_string())
+                .and_then(|file| Sizes::of(&file));
             let sizes = sizes.map_err(|error| format!("{}: {error}", path.display()))?;
             self.sizes.insert(format!("{prefix}{name}{suffix}"), sizes);
         }
@@ -221,12 +235,18 @@ impl Measured {
 
 /// Formats everything that was measured, a line for each figure.
 fn table(theirs: &Measured, ours: &Measured) -> Vec<String> {
-    let head = |what: &str| format!("{what:<36} {:>10} {:>10} {:>6}", "rayon-core", "drop-in", "ratio");
+    let head =
+        |what: &str| format!("{what:<36} {:>10} {:>10} {:>6}", "rayon-core", "drop-in", "ratio");
     let row = |name: &str, theirs: u64, ours: u64| {
         format!("{name:<36} {theirs:>10} {ours:>10} {:>6.3}", over(ours, theirs))
     };
-    let stripped =
-        format!("{} {:>10} {:>10} {:>6}", head("machine code, bytes"), "stripped", "drop-in", "ratio");
+    let stripped = format!(
+        "{} {:>10} {:>10} {:>6}",
+        head("machine code, bytes"),
+        "stripped",
+        "drop-in",
+        "ratio"
+    );
     let mut lines = vec![stripped];
     for (name, sizes) in &ours.sizes {
         let theirs = theirs.sizes[name];
@@ -285,7 +305,12 @@ fn site_name(kind: (&str, &str), level: &str) -> String {
 
 /// Compares figures with budgets. Returns messages about figures above their budgets, and about
 /// those far below. With `all` a budget without a figure gets a message too.
-fn compare(budgets: &Budgets, figures: &[Figure], compiler: &str, all: bool) -> (Vec<String>, Vec<String>) {
+fn compare(
+    budgets: &Budgets,
+    figures: &[Figure],
+    compiler: &str,
+    all: bool,
+) -> (Vec<String>, Vec<String>) {
     let (mut failures, mut can_be_lowered) = (Vec::new(), Vec::new());
     for figure in figures {
         match budgets.judge(figure, compiler) {
@@ -297,7 +322,9 @@ fn compare(budgets: &Budgets, figures: &[Figure], compiler: &str, all: bool) -> 
     let is_unknown = |name: &&str| all && figures.iter().all(|figure| figure.name != **name);
     let unknown = budgets.names().filter(is_unknown);
     failures.extend(
-        unknown.map(|name| format!("{name} in {} is a budget without a figure: remove it", budget::FILE)),
+        unknown.map(|name| {
+            format!("{name} in {} is a budget without a figure: remove it", budget::FILE)
+        }),
     );
     (failures, can_be_lowered)
 }
@@ -316,8 +343,9 @@ fn list_groups(context: &Context, program: &str) -> Result<Outcome, Outcome> {
     } else {
         let sites = SITES.map(|name| format!("{name}{FOR_SIZE}")).join(", ");
         let programs = PROGRAMS.join(", ");
-        let names =
-            format!("the programs are {programs}, {sites}, {UNIT_TESTS} and {TEST} with one of its tests");
+        let names = format!(
+            "the programs are {programs}, {sites}, {UNIT_TESTS} and {TEST} with one of its tests"
+        );
         return Err(Status::WrongCall.with(names));
     };
     context.script("size", if suffix.is_empty() { "" } else { "--full" })?;
@@ -381,7 +409,8 @@ mod tests {
     fn each_figure_has_one_budget_and_a_row() {
         let (theirs, ours) = (measured(1), measured(3));
         let figures = figures(&theirs, &ours);
-        let values: Vec<_> = figures.iter().map(|figure| (figure.name.as_str(), figure.value)).collect();
+        let values: Vec<_> =
+            figures.iter().map(|figure| (figure.name.as_str(), figure.value)).collect();
         assert_eq!(
             values,
             [
@@ -402,7 +431,8 @@ mod tests {
         assert!(
             table
                 .iter()
-                .any(|line| line == "  join/o3                                    50        150  3.000"),
+                .any(|line| line
+                    == "  join/o3                                    50        150  3.000"),
             "{table:#?}"
         );
     }

@@ -16,10 +16,17 @@ pub(crate) const ARGS: &[fn() -> Arg] = &[
     || number("minutes").help("for so long"),
     || number("seconds").help("for so long; 20 if nothing is said"),
     || number("seed").help("the round of this seed, and no other"),
-    || number("times").help("each round so many times: a seed decides what is done, the scheduler when"),
+    || {
+        number("times")
+            .help("each round so many times: a seed decides what is done, the scheduler when")
+    },
     || number("first").help("begin with this seed, and go on with the next ones"),
     || number("jobs").help("so many rounds at once; 2 if nothing is said"),
-    || option("only").help("only actions with one of these words in their names").value_name("WORD,WORD"),
+    || {
+        option("only")
+            .help("only actions with one of these words in their names")
+            .value_name("WORD,WORD")
+    },
 ];
 
 /// The program's code for: not on this system.
@@ -49,7 +56,8 @@ pub(crate) fn words(options: &ArgMatches) -> Option<Vec<String>> {
 
 /// Runs it as the user said, and shows what it says; or for a short while, as a part of `test`.
 pub(crate) fn run(context: &Context) -> Result<Outcome, Outcome> {
-    let build = "build --profile soak --package drowse-soak --message-format=json-render-diagnostics";
+    let build =
+        "build --profile soak --package drowse-soak --message-format=json-render-diagnostics";
     let built = context.run_stdout_apart(context.cargo(build), BUILD_LIMIT)?;
     let programs = executables(&built.stdout, "bin");
     let (_, program) = programs.first().ok_or_else(|| "cargo built no program".to_string())?;
@@ -59,7 +67,8 @@ pub(crate) fn run(context: &Context) -> Result<Outcome, Outcome> {
     let job = Job { echo: context.verbose || context.soak.is_some(), ..Job::new(command, limit) };
     let (echoes, done) = (job.echo, job.run());
     let done = done.map_err(|error| format!("the soak cannot be run: {error}"))?;
-    let last = done.output.lines().last().unwrap_or_default().trim_start_matches("soak: ").to_string();
+    let last =
+        done.output.lines().last().unwrap_or_default().trim_start_matches("soak: ").to_string();
     match done.status.and_then(|status| status.code()) {
         Some(0) => Ok(Status::Passed.with(last)),
         Some(2) => Err(Status::WrongCall.with(last)),
@@ -76,6 +85,7 @@ pub(crate) fn run(context: &Context) -> Result<Outcome, Outcome> {
 /// How long the user wants it to run, if that is in minutes.
 fn minutes(context: &Context) -> Duration {
     let words = context.soak.as_deref().unwrap_or_default();
-    let said = words.chunks(2).find(|pair| pair[0] == "--minutes").and_then(|pair| pair[1].parse().ok());
+    let said =
+        words.chunks(2).find(|pair| pair[0] == "--minutes").and_then(|pair| pair[1].parse().ok());
     Duration::from_secs(60 * said.unwrap_or(0_u64))
 }

@@ -54,17 +54,20 @@ pub(crate) fn run(context: &Context) -> Result<Outcome, Outcome> {
     if let (Some(filter), true) = (&context.filter, models.is_empty()) {
         return Err(Status::WrongCall.with(format!("no model matches `{filter}`")));
     }
-    let results = map(&models, |model| {
+    let results = map("models", &models, |model| {
         let search = model.search(context, None)?;
         match &search.complaint {
-            Some(complaint) => Err(format!("{complaint}; replay it with: {}", model.replay(context))),
+            Some(complaint) => {
+                Err(format!("{complaint}; replay it with: {}", model.replay(context)))
+            }
             None => Ok(search),
         }
     });
     let width = models.iter().map(|model| model.name().len()).max().unwrap_or(0);
     let (mut parts, mut states) = (Parts::default(), 0);
     for (model, result) in models.iter().zip(results) {
-        let say = |search: &Search| format!("{:>8}  {} states", seconds(search.took), search.states);
+        let say =
+            |search: &Search| format!("{:>8}  {} states", seconds(search.took), search.states);
         let search = parts.note(&format!("{:<width$}", model.name()), result, say);
         states += search.map_or(0, |search| search.states);
     }
@@ -76,14 +79,17 @@ pub(crate) fn all(context: &Context) -> Result<Vec<Promela>, String> {
     let entries = fs::read_dir(context.root.join(DIRECTORY));
     let entries = entries.map_err(|error| format!("cannot read {DIRECTORY}: {error}"))?;
     let mut names: Vec<String> = entries
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_suffix(".pml").map(String::from))
+        .filter_map(|entry| {
+            entry.ok()?.file_name().to_str()?.strip_suffix(".pml").map(String::from)
+        })
         .collect();
     names.sort();
     if names.is_empty() {
         return Err(format!("there are no models: no *.pml in {DIRECTORY}"));
     }
-    let of_all =
-        |configuration| names.iter().map(move |model| Promela { model: model.clone(), configuration });
+    let of_all = |configuration| {
+        names.iter().map(move |model| Promela { model: model.clone(), configuration })
+    };
     Ok(CONFIGURATIONS.into_iter().flat_map(of_all).collect())
 }
 
@@ -108,7 +114,8 @@ impl Promela {
             .args([context.root.join(DIRECTORY), self.place(context, mutant)])
             .arg(&self.model)
             .args(self.defines(mutant));
-        let done = Job::new(command, LIMIT).run().map_err(|error| format!("sh cannot be run: {error}"))?;
+        let done =
+            Job::new(command, LIMIT).run().map_err(|error| format!("sh cannot be run: {error}"))?;
         match read(&done.output) {
             Ok((states, complaint)) => Ok(Search { states, complaint, took: done.took }),
             Err(why) if done.succeeded() => Err(why),
@@ -133,7 +140,12 @@ impl Promela {
     /// The command line that shows the way to the error.
     fn replay(&self, context: &Context) -> String {
         let place = self.place(context, None);
-        format!("cd {} && spin -t -p {} {}.pml", place.display(), self.defines(None).join(" "), self.model)
+        format!(
+            "cd {} && spin -t -p {} {}.pml",
+            place.display(),
+            self.defines(None).join(" "),
+            self.model
+        )
     }
 }
 
@@ -141,9 +153,11 @@ impl Promela {
 /// verifier that spin makes of a model. The error says why nothing can be concluded from it.
 fn read(output: &str) -> Result<(u64, Option<String>), String> {
     let (_, errors) = output.split_once("errors: ").ok_or("pan reports no result")?;
-    let (before, _) = output.split_once(" states, stored").ok_or("pan reports no number of states")?;
+    let (before, _) =
+        output.split_once(" states, stored").ok_or("pan reports no number of states")?;
     // Big numbers are written with a point and a power of ten.
-    let states: f64 = before.split_whitespace().next_back().unwrap_or_default().parse().unwrap_or(0.0);
+    let states: f64 =
+        before.split_whitespace().next_back().unwrap_or_default().parse().unwrap_or(0.0);
     // What was not searched may hold anything, whatever was found in the rest.
     let limits = ["max search depth too small", "reached -DMEMLIM bound", "out of memory"];
     if let Some(limit) = limits.iter().find(|limit| output.contains(**limit)) {
@@ -158,7 +172,8 @@ fn read(output: &str) -> Result<(u64, Option<String>), String> {
 
 /// `pan:1: invalid end state (at depth 64)`, without what stands around it.
 fn complaint(output: &str) -> Option<&str> {
-    let line = output.lines().find(|line| line.starts_with("pan:") && line.contains(" (at depth "))?;
+    let line =
+        output.lines().find(|line| line.starts_with("pan:") && line.contains(" (at depth "))?;
     let (_, what) = line.split_once(": ")?;
     Some(what.split_once(" (at depth ")?.0.trim())
 }
@@ -198,7 +213,10 @@ mod tests {
     fn names_become_definitions() {
         let jec = |configuration| Promela { model: "jec".to_string(), configuration };
         assert_eq!(jec("plain").defines(None), [""; 0]);
-        assert_eq!(jec("halves").defines(Some("jec.pml/no-baton")), ["-DHALVES", "-DMUTANT_NO_BATON"]);
+        assert_eq!(
+            jec("halves").defines(Some("jec.pml/no-baton")),
+            ["-DHALVES", "-DMUTANT_NO_BATON"]
+        );
         assert_eq!(jec("halves").name(), "jec::halves");
     }
 }

@@ -46,11 +46,22 @@ pub(crate) fn clippy(context: &Context) -> Result<Outcome, Outcome> {
     Ok(parts.outcome("workspace, shim, loom, shuttle"))
 }
 
+/// No lint fires in the workspace.
+pub(crate) fn clippy_of_workspace(context: &Context) -> Result<Outcome, Outcome> {
+    tools::CLIPPY.demand("nothing is linted")?;
+    let mut parts = Parts::default();
+    let clippy = context.cargo("clippy --workspace --all-targets -- -D warnings");
+    plain(context, &mut parts, "workspace", clippy);
+    Ok(parts.outcome("workspace"))
+}
+
 /// The documentation builds without a warning.
 pub(crate) fn docs(context: &Context) -> Result<Outcome, Outcome> {
     let build = "doc --workspace --no-deps";
     let mut parts = Parts::default();
-    for (what, mut command) in [("workspace", context.cargo(build)), ("shim", context.cargo_of_shim(build))] {
+    for (what, mut command) in
+        [("workspace", context.cargo(build)), ("shim", context.cargo_of_shim(build))]
+    {
         command.env("RUSTDOCFLAGS", "-D warnings");
         plain(context, &mut parts, what, command);
     }
@@ -65,8 +76,11 @@ fn plain(context: &Context, parts: &mut Parts, what: &str, command: Command) {
 
 /// Unit and integration tests of the whole workspace, and of the shim's.
 pub(crate) fn tests(context: &Context) -> Result<Outcome, Outcome> {
-    let workspace = run_tests(context, &|args| context.cargo(args));
-    Ok(both(workspace, run_tests(context, &|args| context.cargo_of_shim(args))))
+    let workspace = run_tests(context, "--workspace", None, &|args| context.cargo(args));
+    Ok(both(
+        workspace,
+        run_tests(context, "--workspace", None, &|args| context.cargo_of_shim(args)),
+    ))
 }
 
 /// The examples in the documentation.
@@ -87,10 +101,17 @@ fn both(workspace: Result<String, String>, shim: Result<String, String>) -> Outc
 /// Runs tests with nextest where there is one, else with cargo's own runner under a watchdog.
 ///
 /// A test that hangs is a lost wake-up. nextest ends it alone; the watchdog ends the whole run and
-/// names it. `cargo` makes a command of its arguments.
-fn run_tests(context: &Context, cargo: &dyn Fn(&str) -> Command) -> Result<String, String> {
+/// names it. `packages` are arguments that select them; `cargo` makes a command of its arguments.
+/// Of the tests nextest runs those that `only` matches, an expression of its own; cargo's runner
+/// has nothing like it, and runs all.
+pub(crate) fn run_tests(
+    context: &Context,
+    packages: &str,
+    only: Option<&str>,
+    cargo: &dyn Fn(&str) -> Command,
+) -> Result<String, String> {
     // Everything that holds tests. Not `--all-targets`: that would run the benches.
-    let targets = "--workspace --lib --bins --tests --examples";
+    let targets = format!("{packages} --tests --examples");
     if !tools::NEXTEST.is_there("using cargo test with a watchdog") {
         // Built first, so that the watchdog's limit is the tests' alone.
         let built = context.run(cargo(&format!("test --no-run {targets}")), BUILD_LIMIT);
@@ -98,12 +119,17 @@ fn run_tests(context: &Context, cargo: &dyn Fn(&str) -> Command) -> Result<Strin
         let command = cargo(&format!("test --no-fail-fast {targets}"));
         return libtest(context, command, TEST_LIMIT).map(|(counts, _)| counts.to_string());
     }
-    let mut command = cargo(&format!("nextest run {targets}"));
+    let mut command = cargo(&format!("nextest run --status-level pass {targets}"));
     // Named, since the shim's workspace has none.
     command.arg("--config-file").arg(context.root.join(".config/nextest.toml"));
+    if let Some(only) = only {
+        command.args(["--no-tests", "pass", "--filterset", only]);
+    }
     match context.run(command, BUILD_LIMIT + TEST_LIMIT) {
         Ok(done) => Ok(nextest_summary(&done.output).unwrap_or_default().to_string()),
-        Err(failure) => Err(nextest_summary(&failure.output).map_or(failure.to_string(), String::from)),
+        Err(failure) => {
+            Err(nextest_summary(&failure.output).map_or(failure.to_string(), String::from))
+        }
     }
 }
 
@@ -180,7 +206,8 @@ fn nextest_summary(output: &str) -> Option<&str> {
 
 /// Every example program ends well, and so does an application on rayon whose core is ours.
 pub(crate) fn examples(context: &Context) -> Result<Outcome, Outcome> {
-    let build = "build --release --package drowse --examples --message-format=json-render-diagnostics";
+    let build =
+        "build --release --package drowse --examples --message-format=json-render-diagnostics";
     let built = context.run_stdout_apart(context.cargo(build), BUILD_LIMIT)?;
     let examples = executables(&built.stdout, "example");
     if examples.is_empty() {
@@ -239,10 +266,11 @@ mod tests {
         let lib = "f(\"DROWSE_LOG\", \"DROWSE_NEW\");\n// known\n";
         let inner = "#[cfg(test)]\nmod tests {\n    f(Relaxed);\n}\nf(SeqCst);\n";
         let not_listed = "1: the table of variables lacks DROWSE_NEW";
-        let differs = format!("1: the table of variables is not that of README.md\n{not_listed}");
+        let differs = format!(
+            "1: the table of variables is not that of docs/guide/environment.md\n{not_listed}"
+        );
         let files = [
             ("Cargo.toml", "[workspace]\n", ""),
-            ("README.md", "| `DROWSE_LOG` | one |\n", not_listed),
             ("crates/drowse-models/tests/a.rs", "thread::yield_now();\n", "1: no way of waiting"),
             ("crates/drowse-sync/src/lib.rs", "use std::sync;\n", ""),
             ("crates/drowse/Cargo.toml", "[package]\n", "1: no `[lints]` with `workspace = true`"),
@@ -258,14 +286,19 @@ mod tests {
             ("crates/drowse/src/lib.rs", lib, ""),
             ("crates/drowse/src/loom.rs", "use loom::thread;\n", "1: goes around drowse-sync"),
             ("crates/drowse/src/print.rs", "eprintln!();\n", "1: a library that prints"),
-            ("crates/drowse/src/std.rs", "// std::sync\nuse std::{a, sync};\n", "2: goes around drowse-sync"),
+            (
+                "crates/drowse/src/std.rs",
+                "// std::sync\nuse std::{a, sync};\n",
+                "2: goes around drowse-sync",
+            ),
             ("crates/drowse/src/tab.rs", "f();\n\tg();\n", "2: a tab"),
             ("crates/drowse/src/tests.rs", "f(Relaxed);\n", ""),
             ("crates/drowse/src/word.rs", concat!("// TO", "DO\n"), "1: a forbidden word"),
+            ("docs/guide/environment.md", "| `DROWSE_LOG` | one |\n", not_listed),
             (
-                "docs/glossary.md",
+                "docs/internals/glossary.md",
                 "| **known** | a |\n| **new word** | b |\n",
-                "1: nobody else says `new word`",
+                "1: no other file says `new word`",
             ),
             ("notes", concat!("cd /", "work/a\n"), "1: a path of one machine"),
             ("xtask/Cargo.toml", "[lints]\nworkspace = true\n", ""),
@@ -278,7 +311,8 @@ mod tests {
             fs::write(root.join(path), text).unwrap();
             expected.extend(problems.lines().map(|problem| format!("{path}:{problem}\n")));
         }
-        let script = concat!("git init --quiet && sh ", env!("CARGO_MANIFEST_DIR"), "/scripts/tidy.sh");
+        let script =
+            concat!("git init --quiet && sh ", env!("CARGO_MANIFEST_DIR"), "/scripts/tidy.sh");
         let output = Command::new("sh").args(["-c", script]).current_dir(&root).output().unwrap();
         fs::remove_dir_all(&root).unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stdout), expected + "problems: 16\n");
@@ -293,7 +327,10 @@ mod tests {
             limits.map(|limit| number_before(limit, "s\"") * number_before(limit, " }")).collect();
         let source = include_str!("../../crates/drowse/tests/common/patience.rs");
         let longest = number_before(source.split_once("const LONGEST").unwrap().1, ");");
-        assert!(longest >= 300 && limits.len() == config.matches("slow-timeout").count(), "{limits:?}");
+        assert!(
+            longest >= 300 && limits.len() == config.matches("slow-timeout").count(),
+            "{limits:?}"
+        );
         assert!(limits.iter().all(|limit| *limit >= longest + 60), "{limits:?} {longest}");
     }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::outcome::{Outcome, Status};
 use crate::process::Job;
+use crate::progress;
 
 /// Something that a stable toolchain may lack.
 #[derive(Clone, Copy, Debug)]
@@ -22,11 +23,14 @@ const fn tool(name: &'static str, question: &'static str, source: &'static str) 
     Tool { name, question, source }
 }
 
-pub(crate) const RUSTFMT: Tool = tool("rustfmt", "cargo fmt --version", "rustup component add rustfmt");
-pub(crate) const CLIPPY: Tool = tool("clippy", "cargo clippy --version", "rustup component add clippy");
+pub(crate) const RUSTFMT: Tool =
+    tool("rustfmt", "cargo fmt --version", "rustup component add rustfmt");
+pub(crate) const CLIPPY: Tool =
+    tool("clippy", "cargo clippy --version", "rustup component add clippy");
 pub(crate) const NEXTEST: Tool =
     tool("nextest", "cargo nextest --version", "cargo install --locked cargo-nextest");
-pub(crate) const SPIN: Tool = tool("spin", "spin -V", "apt-get install spin, or from https://spinroot.com");
+pub(crate) const SPIN: Tool =
+    tool("spin", "spin -V", "apt-get install spin, or from https://spinroot.com");
 pub(crate) const GCC: Tool = tool("gcc", "gcc --version", "apt-get install gcc libc6-dev");
 pub(crate) const NM: Tool = tool("nm", "nm --version", "apt-get install binutils");
 
@@ -36,7 +40,8 @@ impl Tool {
         let mut words = self.question.split_whitespace();
         let mut command = Command::new(words.next().unwrap_or_default());
         command.args(words).env_remove("CARGO");
-        let there = Job::new(command, Duration::from_secs(60)).run().is_ok_and(|done| done.succeeded());
+        let there =
+            Job::new(command, Duration::from_secs(60)).run().is_ok_and(|done| done.succeeded());
         if !there {
             shout(&format!("{} is missing: {instead}. Get it with: {}", self.name, self.source));
         }
@@ -45,12 +50,18 @@ impl Tool {
 
     /// Ends the step as skipped if the tool is missing.
     pub(crate) fn demand(self, instead: &str) -> Result<(), Outcome> {
-        if self.is_there(instead) { Ok(()) } else { Err(Status::Skipped.with(format!("no {}", self.name))) }
+        if self.is_there(instead) {
+            Ok(())
+        } else {
+            Err(Status::Skipped.with(format!("no {}", self.name)))
+        }
     }
 }
 
-/// Prints a line. Whoever has closed our output does not want it, and still gets the exit status.
+/// Prints a line. A reader that has closed our output does not want it, and still gets the exit
+/// status.
 pub(crate) fn say(line: impl Display) {
+    progress::clear();
     let _ = writeln!(io::stdout(), "{line}");
 }
 

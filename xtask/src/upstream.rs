@@ -38,7 +38,9 @@ const DOCTEST_LIMIT: Duration = Duration::from_secs(40 * 60);
 pub(crate) fn run(context: &Context) -> Result<Outcome, Outcome> {
     let protocols: Vec<&str> = PROTOCOLS.into_iter().filter(|name| context.wants(name)).collect();
     if protocols.is_empty() {
-        return Err(Status::WrongCall.with(format!("the sleep protocols are {}", PROTOCOLS.join(", "))));
+        return Err(
+            Status::WrongCall.with(format!("the sleep protocols are {}", PROTOCOLS.join(", ")))
+        );
     }
     context.script("upstream", "")?;
     let mut suites = Suites { context, parts: Parts::default(), passed: Vec::new() };
@@ -50,13 +52,19 @@ pub(crate) fn run(context: &Context) -> Result<Outcome, Outcome> {
         // The protocols have a suite of their own: those of rayon need not be run on each every
         // time.
         if context.full || is_chosen || protocol == PROTOCOLS[0] {
-            let rayon = format!("test --package rayon --no-fail-fast --tests -- --nocapture {skip}");
+            let rayon =
+                format!("test --package rayon --no-fail-fast --tests -- --nocapture {skip}");
             suites.on(protocol, "rayon", TEST_LIMIT, &rayon);
         }
         let core = "test --package core-tests --no-fail-fast --tests -- --nocapture";
         suites.on(protocol, "rayon-core", TEST_LIMIT, core);
         if is_whole || (!is_chosen && protocol == PROTOCOLS[0]) {
-            suites.on(protocol, "doctests", DOCTEST_LIMIT, "test --package rayon --no-fail-fast --doc");
+            suites.on(
+                protocol,
+                "doctests",
+                DOCTEST_LIMIT,
+                "test --package rayon --no-fail-fast --doc",
+            );
         }
     }
     if context.filter.is_none() {
@@ -116,8 +124,9 @@ impl Suites<'_> {
         let result = libtest(self.context, command, limit);
         let result = result.and_then(|(counts, output)| judged(counts.passed, &output, words));
         let took = seconds(started.elapsed());
-        let passed =
-            self.parts.note(name, result, |passed| format!("in {took}, {}", counted(*passed, "test")));
+        let passed = self
+            .parts
+            .note(name, result, |passed| format!("in {took}, {}", counted(*passed, "test")));
         self.passed.extend(passed.map(|passed| format!("{name}: {passed}")));
     }
 

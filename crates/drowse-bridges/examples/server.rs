@@ -61,7 +61,8 @@ fn main() -> ExitCode {
         }
         Some(address) => runtime.block_on(async {
             let bound = TcpListener::bind(&address).await;
-            let listener = bound.map_err(|error| io::Error::other(format!("{address}: {error}")))?;
+            let listener =
+                bound.map_err(|error| io::Error::other(format!("{address}: {error}")))?;
             println!("http://{}/hash and /ping; Ctrl-C to stop", listener.local_addr()?);
             serve(listener, Way::Drowse).await
         }),
@@ -161,7 +162,9 @@ async fn talk(stream: TcpStream, way: Way) -> io::Result<()> {
         header.clear();
         let (status, body) = match request.split(' ').nth(1) {
             Some("/ping") => ("200 OK", "pong".to_string()),
-            Some("/hash") => ("200 OK", format!("{:016x}", hash_somewhere(way, request.clone()).await?)),
+            Some("/hash") => {
+                ("200 OK", format!("{:016x}", hash_somewhere(way, request.clone()).await?))
+            }
             _ => ("404 Not Found", "there is /ping and /hash".to_string()),
         };
         let answer = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
@@ -208,7 +211,9 @@ async fn ask(address: String, what: &str, end: Instant) -> io::Result<Vec<Durati
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
             match line.trim_end().split_once(": ") {
-                Some(("content-length", value)) => length = value.parse().map_err(io::Error::other)?,
+                Some(("content-length", value)) => {
+                    length = value.parse().map_err(io::Error::other)?
+                }
                 _ if line.trim_end().is_empty() => break,
                 _ => (),
             }

@@ -13,7 +13,10 @@ use tokio::runtime::{Builder, Handle, Runtime};
 
 fn runtimes() -> [Runtime; 2] {
     let multi = Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    [multi.expect("a runtime"), Builder::new_current_thread().enable_all().build().expect("a runtime")]
+    [
+        multi.expect("a runtime"),
+        Builder::new_current_thread().enable_all().build().expect("a runtime"),
+    ]
 }
 
 fn pool(width: usize) -> ThreadPool {
@@ -81,8 +84,9 @@ fn whoever_is_aborted_calls_off_what_has_not_begun() {
                 let request = tokio::spawn({
                     let (pool, ran) = (Arc::clone(&pool), Arc::clone(&ran));
                     async move {
-                        let job =
-                            pool.spawn_handle(move || ran.store(true, Ordering::Relaxed)).cancel_on_drop();
+                        let job = pool
+                            .spawn_handle(move || ran.store(true, Ordering::Relaxed))
+                            .cancel_on_drop();
                         is_waiting.send(()).unwrap();
                         _ = job.await;
                     }
@@ -154,7 +158,8 @@ fn the_runtime_goes_along() {
             let _inside = handle.as_ref().map(Handle::enter);
             run();
         };
-        let pool = ThreadPoolBuilder::new().num_threads(2).context(|| Handle::try_current().ok(), enter);
+        let pool =
+            ThreadPoolBuilder::new().num_threads(2).context(|| Handle::try_current().ok(), enter);
         let pool = pool.build().expect("a pool");
         let sent = || pool.spawn_handle(|| tokio::spawn(async { 42 }));
         assert_eq!(runtime.block_on(async { sent().await.unwrap().await.unwrap() }), 42);

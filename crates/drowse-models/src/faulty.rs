@@ -1,7 +1,9 @@
 //! Protocols whose tables have a fault, if `DROWSE_MUTANT` names it. Without a fault they are the
 //! real ones.
 
-use drowse_sleep::{Announcement, Baton, Counters, Heads, Jec, Posted, Protocol, Relay, Rules, Sleepy, Wake};
+use drowse_sleep::{
+    Announcement, Baton, Counters, Heads, Jec, Posted, Protocol, Relay, Rules, Sleepy, Wake,
+};
 use drowse_sync::mutant;
 
 /// `counters`.
@@ -15,7 +17,11 @@ impl Protocol for FaultyCounters {
 
     fn post(&self, word: u64, posted: &Posted) -> (u64, Wake) {
         let queue_alone = mutant::active("counters/queue-judges-alone") && posted.by_worker;
-        if queue_alone && posted.queue_was_empty { (word, Wake::Nobody) } else { self.0.post(word, posted) }
+        if queue_alone && posted.queue_was_empty {
+            (word, Wake::Nobody)
+        } else {
+            self.0.post(word, posted)
+        }
     }
 }
 
@@ -45,7 +51,8 @@ impl Protocol for FaultyJec {
 
     fn announce(&self, word: u64, worker: usize) -> Option<(u64, Announcement)> {
         // What makes the counter odd.
-        let posted = Posted { jobs: 0, by_worker: false, queue_was_empty: true, workers: 1, room: 1 };
+        let posted =
+            Posted { jobs: 0, by_worker: false, queue_was_empty: true, workers: 1, room: 1 };
         let odd = |word| self.0.post(word, &posted).0;
         if mutant::active("jec/one-parity") {
             return Some((odd(word), Self::remember(odd(word))));
@@ -87,7 +94,9 @@ impl Protocol for FaultyRelay {
     fn post(&self, word: u64, posted: &Posted) -> (u64, Wake) {
         match self.0.post(word, posted) {
             (_, Wake::Sentry) if mutant::active("relay/no-sentry") => (word, Wake::Nobody),
-            (_, wake) if self.is_owed(word) && mutant::active("relay/relies-quietly") => (word, wake),
+            (_, wake) if self.is_owed(word) && mutant::active("relay/relies-quietly") => {
+                (word, wake)
+            }
             decision => decision,
         }
     }
@@ -107,7 +116,9 @@ impl Protocol for FaultyRelay {
 
     fn baton(&self, word: u64, posted: &Posted) -> (u64, Wake) {
         match self.0.baton(word, posted) {
-            (_, Wake::Sentry) if mutant::active("relay/no-sentry-for-baton") => (word, Wake::Nobody),
+            (_, Wake::Sentry) if mutant::active("relay/no-sentry-for-baton") => {
+                (word, Wake::Nobody)
+            }
             decision => decision,
         }
     }

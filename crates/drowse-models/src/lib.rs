@@ -62,8 +62,12 @@ use drowse_sync::cell::UnsafeCell;
 #[cfg(not(drowse_shuttle))]
 mod faulty;
 mod protocols;
+#[cfg(all(drowse_loom, target_os = "linux", target_pointer_width = "64"))]
+mod stacks;
 
 pub use protocols::*;
+#[cfg(all(drowse_loom, target_os = "linux", target_pointer_width = "64"))]
+pub use stacks::stacks_used_again;
 
 /// Makes a test of each of these models, for each protocol: `sleepy::model`, `jec::model` and so
 /// on. A new protocol is one name here and one function in each half of `protocols.rs`. Options are
@@ -169,7 +173,8 @@ impl Jobs {
     /// Takes one.
     pub fn take(&self) -> bool {
         let seen = self.0.load(Ordering::Relaxed);
-        let taken = || self.0.compare_exchange(seen, seen - 1, Ordering::Acquire, Ordering::Relaxed);
+        let taken =
+            || self.0.compare_exchange(seen, seen - 1, Ordering::Acquire, Ordering::Relaxed);
         seen > 0 && taken().is_ok()
     }
 }
@@ -203,7 +208,9 @@ pub fn wait_until<B: Board>(sleep: &Sleep, worker: usize, latch: &LatchWord, boa
         while found.is_none() && !latch.probe() {
             found = board.find(worker);
             if found.is_none() {
-                sleep.no_work_found(&mut idle, latch, &|| board.work_visible() || board.has_letter(worker));
+                sleep.no_work_found(&mut idle, latch, &|| {
+                    board.work_visible() || board.has_letter(worker)
+                });
             }
         }
         sleep.stop_looking(idle, || board.work_visible());
@@ -240,11 +247,21 @@ mod explore {
 
     /// The first of those schedules, and no more than `most`: for models of so many steps that all
     /// would take too long.
-    pub fn some_with_preemptions(bound: usize, most: usize, model: impl Fn() + Sync + Send + 'static) {
+    pub fn some_with_preemptions(
+        bound: usize,
+        most: usize,
+        model: impl Fn() + Sync + Send + 'static,
+    ) {
         explore(Some(bound), Some(most), model);
     }
 
-    fn explore(bound: Option<usize>, most: Option<usize>, model: impl Fn() + Sync + Send + 'static) {
+    fn explore(
+        bound: Option<usize>,
+        most: Option<usize>,
+        model: impl Fn() + Sync + Send + 'static,
+    ) {
+        #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+        crate::stacks_used_again();
         let mut builder = loom::model::Builder::new();
         builder.max_permutations = most;
         // Not what the environment says: each model knows what it can afford.

@@ -15,8 +15,12 @@ mod alone {
     pub type MakeSleep = fn(usize) -> Sleep;
 
     /// Sleepy after the first empty search, asleep after the second: the shortest way to bed.
-    const EAGER: Policy =
-        Policy { rounds_until_sleepy: 0, rounds_while_sleepy: 1, rounds_on_watch: 0, pause: Pause::Spin(0) };
+    const EAGER: Policy = Policy {
+        rounds_until_sleepy: 0,
+        rounds_while_sleepy: 1,
+        rounds_on_watch: 0,
+        pause: Pause::Spin(0),
+    };
 
     /// By the protocol of the one sleepy worker.
     pub fn sleepy(workers: usize) -> Sleep {

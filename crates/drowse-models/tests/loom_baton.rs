@@ -2,8 +2,8 @@
 #![cfg(drowse_loom)]
 
 use drowse_models::{
-    Board, MakeSleep, Parcel, assert_nobody_counted, for_each_protocol, post_pushed, set_latch, wait_until,
-    with_preemptions,
+    Board, MakeSleep, Parcel, assert_nobody_counted, for_each_protocol, post_pushed, set_latch,
+    wait_until, with_preemptions,
 };
 use drowse_sleep::{LatchWord, Sleep};
 use drowse_sync::atomic::{AtomicU32, Ordering};

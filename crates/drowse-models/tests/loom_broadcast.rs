@@ -2,8 +2,8 @@
 #![cfg(drowse_loom)]
 
 use drowse_models::{
-    Board, MakeSleep, Parcel, assert_nobody_counted, every_interleaving, for_each_protocol, set_latch,
-    wait_until,
+    Board, MakeSleep, Parcel, assert_nobody_counted, every_interleaving, for_each_protocol,
+    set_latch, wait_until,
 };
 use drowse_sleep::{LatchWord, Sleep};
 use drowse_sync::{Arc, Queue, thread};
@@ -39,7 +39,8 @@ impl Board for Addressed {
 
 fn a_worker_runs_the_job_left_for_it(make: MakeSleep) {
     every_interleaving(move || {
-        let pool = Arc::new(Addressed { sleep: make(1), latch: LatchWord::new(), letters: Queue::new() });
+        let pool =
+            Arc::new(Addressed { sleep: make(1), latch: LatchWord::new(), letters: Queue::new() });
         let outside = thread::spawn({
             let pool = Arc::clone(&pool);
             move || {

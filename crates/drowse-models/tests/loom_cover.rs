@@ -18,8 +18,9 @@ impl<'a> Half<'a> {
         // SAFETY: it is the owner's own end.
         let position = unsafe { owner.end().position() };
         // SAFETY: as above.
-        let is_pushed =
-            unsafe { !owner.end().push(position, NonNull::from(item)) || owner.end().pushed_fenced() };
+        let is_pushed = unsafe {
+            !owner.end().push(position, NonNull::from(item)) || owner.end().pushed_fenced()
+        };
         if !is_pushed {
             owner.pushed_slow();
         }
@@ -37,8 +38,9 @@ impl<'a> Half<'a> {
             return owner.take_back(NonNull::from(self.item));
         }
         // SAFETY: as above.
-        let is_private =
-            unsafe { owner.end().take_back(self.position) || owner.end().taken_back_fenced(self.position) };
+        let is_private = unsafe {
+            owner.end().take_back(self.position) || owner.end().taken_back_fenced(self.position)
+        };
         is_private || owner.pop_slow(self.position)
     }
 

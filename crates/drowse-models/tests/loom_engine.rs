@@ -57,10 +57,11 @@ fn with_two_workers(f: impl FnOnce(&ThreadPool)) {
 fn what_was_done_before_a_pool_was_dropped_comes_before_its_end() {
     for_each_protocol(3, |protocol| {
         let parcel = Arc::new(Parcel::empty());
-        let builder = ThreadPoolBuilder::new().num_threads(1).sleep_protocol(protocol).exit_handler({
-            let parcel = Arc::clone(&parcel);
-            move |_| assert_eq!(parcel.take(), 42)
-        });
+        let builder =
+            ThreadPoolBuilder::new().num_threads(1).sleep_protocol(protocol).exit_handler({
+                let parcel = Arc::clone(&parcel);
+                move |_| assert_eq!(parcel.take(), 42)
+            });
         with_pool_of(builder, |pool| {
             pool.spawn(|| ());
             parcel.put(42);
@@ -97,7 +98,9 @@ fn a_job_in_another_pool_brings_its_result() {
     for_each_protocol(2, |protocol| {
         let own = ThreadPoolBuilder::new().num_threads(1).use_current_thread();
         with_pool_of(own.sleep_protocol(protocol), |_| {
-            with_one_worker(protocol, |other| assert_eq!(other.install(|| Parcel::of(42)).take(), 42));
+            with_one_worker(protocol, |other| {
+                assert_eq!(other.install(|| Parcel::of(42)).take(), 42)
+            });
         });
     });
 }

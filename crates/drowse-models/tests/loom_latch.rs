@@ -2,8 +2,8 @@
 #![cfg(drowse_loom)]
 
 use drowse_models::{
-    Board, MakeSleep, Parcel, assert_nobody_counted, every_interleaving, for_each_protocol, for_protocols,
-    set_latch, wait_until,
+    Board, MakeSleep, Parcel, assert_nobody_counted, every_interleaving, for_each_protocol,
+    for_protocols, set_latch, wait_until,
 };
 use drowse_sleep::{LatchWord, Reason, Sleep, Waker};
 use drowse_sync::{Arc, thread};
@@ -37,7 +37,8 @@ struct Event {
 
 fn a_set_wakes_the_owner_and_brings_the_result(make: MakeSleep) {
     every_interleaving(move || {
-        let event = Arc::new(Event { sleep: make(1), latch: LatchWord::new(), result: Parcel::empty() });
+        let event =
+            Arc::new(Event { sleep: make(1), latch: LatchWord::new(), result: Parcel::empty() });
         let setter = thread::spawn({
             let event = Arc::clone(&event);
             move || {

@@ -31,7 +31,9 @@ fn look_while(work: fn(&Lineage)) {
 
 #[test]
 fn nobody_sees_a_mixture_of_two_jobs() {
-    look_while(|lineage| [FIRST, SECOND].into_iter().for_each(|descent| lineage.run_stolen(descent, || ())));
+    look_while(|lineage| {
+        [FIRST, SECOND].into_iter().for_each(|descent| lineage.run_stolen(descent, || ()))
+    });
 }
 
 /// The outer one goes on when the inner one has ended.
@@ -53,7 +55,8 @@ fn what_another_job_has_pushed_is_not_taken_for_a_descendant() {
             let lineage = Arc::clone(&lineage);
             move || {
                 let seen = lineage.read()?;
-                let Steal::Success((item, position)) = stealer.steal_by_force_since(seen.since()) else {
+                let Steal::Success((item, position)) = stealer.steal_by_force_since(seen.since())
+                else {
                     return None;
                 };
                 assert!(position >= seen.since());

@@ -62,3 +62,18 @@ fn lesser_fences_let_both_sides_miss() {
     assert!(both_can_miss(light_fence, light_fence));
     assert!(both_can_miss(light_fence, full_fence));
 }
+
+/// Not about memory, but about the time that models take: see `stacks.rs`.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+#[test]
+fn executions_use_stacks_again() {
+    let before = drowse_models::stacks_used_again();
+    every_interleaving(|| {
+        let flag = Arc::new(AtomicU32::new(0));
+        let writer = flag.clone();
+        let thread = thread::spawn(move || writer.store(1, Ordering::Relaxed));
+        flag.load(Ordering::Relaxed);
+        thread.join().unwrap();
+    });
+    assert!(drowse_models::stacks_used_again() > before);
+}

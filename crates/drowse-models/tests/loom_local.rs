@@ -3,8 +3,8 @@
 
 use drowse::model::deque::{self, Owner, Steal, Stealer};
 use drowse_models::{
-    Board, MakeSleep, Parcel, assert_nobody_counted, every_interleaving, for_each_protocol, for_protocols,
-    set_latch, wait_until, with_preemptions,
+    Board, MakeSleep, Parcel, assert_nobody_counted, every_interleaving, for_each_protocol,
+    for_protocols, set_latch, wait_until, with_preemptions,
 };
 use drowse_sleep::{LatchWord, Sleep};
 use drowse_sync::{Arc, thread, without_light_fences};

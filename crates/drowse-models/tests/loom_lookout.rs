@@ -169,7 +169,8 @@ fn whoever_was_unblocked_in_time_raises_no_alarm() {
 fn whoever_said_that_it_moves_raises_no_alarm() {
     with_preemptions(3, || {
         let (scene, turns) = (Arc::new(Scene::new()), Arc::new(Mutex::new((0, 0))));
-        let (seen, seen_turns, alarmed) = (Arc::clone(&scene), Arc::clone(&turns), Arc::clone(&scene));
+        let (seen, seen_turns, alarmed) =
+            (Arc::clone(&scene), Arc::clone(&turns), Arc::clone(&scene));
         let still = move |moment| {
             if moment == Moment::Ends {
                 seen.time_has_passed.pass();

@@ -2,8 +2,8 @@
 #![cfg(drowse_loom)]
 
 use drowse_models::{
-    Board, Jobs, MakeSleep, assert_nobody_counted, for_protocols, roomy_relay, set_latch, wait_until,
-    with_preemptions,
+    Board, Jobs, MakeSleep, assert_nobody_counted, for_protocols, roomy_relay, set_latch,
+    wait_until, with_preemptions,
 };
 use drowse_sleep::{LatchWord, Sleep};
 use drowse_sync::{Arc, thread};

@@ -2,7 +2,9 @@
 #![cfg(drowse_loom)]
 
 use drowse_models::with_preemptions;
-use drowse_models::{Board, Jobs, MakeSleep, assert_nobody_counted, for_protocols, set_latch, wait_until};
+use drowse_models::{
+    Board, Jobs, MakeSleep, assert_nobody_counted, for_protocols, set_latch, wait_until,
+};
 use drowse_sleep::{LatchWord, Sleep};
 use drowse_sync::atomic::{AtomicU32, Ordering};
 use drowse_sync::{Arc, thread};

@@ -192,7 +192,8 @@ fn a_waker_that_comes_late_does_nothing() {
 #[test]
 fn a_closure_runs_or_is_cancelled() {
     every_interleaving(|| {
-        let (queue, ran, token) = (TaskQueue::new(), Arc::new(AtomicBool::new(false)), Arc::new(()));
+        let (queue, ran, token) =
+            (TaskQueue::new(), Arc::new(AtomicBool::new(false)), Arc::new(()));
         let handle = queue.spawn({
             let (ran, token) = (Arc::clone(&ran), Arc::clone(&token));
             move || {

@@ -3,8 +3,8 @@
 #![cfg(drowse_loom)]
 
 use drowse_models::{
-    Board, MakeSleep, Parcel, assert_nobody_counted, for_protocols, post_pushed, set_latch, wait_until,
-    with_preemptions,
+    Board, MakeSleep, Parcel, assert_nobody_counted, for_protocols, post_pushed, set_latch,
+    wait_until, with_preemptions,
 };
 use drowse_sleep::{LatchWord, Sleep};
 use drowse_sync::atomic::{AtomicU32, Ordering};

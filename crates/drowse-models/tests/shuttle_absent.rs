@@ -9,7 +9,8 @@ use drowse_sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 fn with_pool(choose: Choose, leave: bool, f: impl FnOnce(&ThreadPool)) {
-    let builder = ThreadPoolBuilder::new().num_threads(3).sleep_protocol(choose()).start(Start::OnDemand);
+    let builder =
+        ThreadPoolBuilder::new().num_threads(3).sleep_protocol(choose()).start(Start::OnDemand);
     let builder = if leave { builder.idle_timeout(Duration::from_nanos(1)) } else { builder };
     let pool = builder.build().unwrap();
     f(&pool);

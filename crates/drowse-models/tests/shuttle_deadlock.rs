@@ -51,14 +51,15 @@ impl Letterbox {
 fn alarm_rings(choose: Choose, blocking: usize) {
     let alarm = Arc::new(Gate::new());
     let rings = Arc::new(AtomicUsize::new(0));
-    let builder = ThreadPoolBuilder::new().num_threads(2).sleep_protocol(choose()).deadlock_handler({
-        let (alarm, rings) = (Arc::clone(&alarm), Arc::clone(&rings));
-        move |deadlock| {
-            assert!(!deadlock.blocked.is_empty());
-            rings.fetch_add(1, Ordering::Relaxed);
-            alarm.open();
-        }
-    });
+    let builder =
+        ThreadPoolBuilder::new().num_threads(2).sleep_protocol(choose()).deadlock_handler({
+            let (alarm, rings) = (Arc::clone(&alarm), Arc::clone(&rings));
+            move |deadlock| {
+                assert!(!deadlock.blocked.is_empty());
+                rings.fetch_add(1, Ordering::Relaxed);
+                alarm.open();
+            }
+        });
     with_pool_of(builder, |pool| {
         // Workers that are woken from outside, and fall asleep again.
         for _ in 0..3 {
@@ -177,14 +178,15 @@ fn take_long() {
 fn the_end_waits_for_the_handler(choose: Choose) {
     random_schedules(1_000, move || {
         let (alarm, returned) = (Arc::new(Gate::new()), Arc::new(AtomicUsize::new(0)));
-        let builder = ThreadPoolBuilder::new().num_threads(2).sleep_protocol(choose()).deadlock_handler({
-            let (alarm, returned) = (Arc::clone(&alarm), Arc::clone(&returned));
-            move |_| {
-                alarm.open();
-                take_long();
-                returned.fetch_add(1, Ordering::Relaxed);
-            }
-        });
+        let builder =
+            ThreadPoolBuilder::new().num_threads(2).sleep_protocol(choose()).deadlock_handler({
+                let (alarm, returned) = (Arc::clone(&alarm), Arc::clone(&returned));
+                move |_| {
+                    alarm.open();
+                    take_long();
+                    returned.fetch_add(1, Ordering::Relaxed);
+                }
+            });
         let pool = builder.build().unwrap();
         let letters = Arc::new(Letterbox::new());
         let blocking = Arc::clone(&letters);

@@ -21,7 +21,10 @@ fn a_fifo_keeps_its_order(choose: Choose) {
                     || (0..40).for_each(|_| hint::spin_loop()),
                 );
                 let inside = runs[index()].lock().clone();
-                assert!(inside.is_sorted() && inside.iter().all(|job| *job >= 2), "{inside:?} in the join");
+                assert!(
+                    inside.is_sorted() && inside.iter().all(|job| *job >= 2),
+                    "{inside:?} in the join"
+                );
             });
             let of = |worker: usize| runs[worker].lock().clone();
             for worker in 0..2 {

@@ -45,7 +45,12 @@ impl Signal {
 
 /// Two workers, with one spare. One waits by `wait` for a broadcast to its own place, which gives
 /// the signal and opens the gate. The other one does something `beside` it.
-fn wait_for_a_letter(choose: Choose, waiting: Waiting, wait: fn(&Signal, &Gate), beside: fn(&Gate)) {
+fn wait_for_a_letter(
+    choose: Choose,
+    waiting: Waiting,
+    wait: fn(&Signal, &Gate),
+    beside: fn(&Gate),
+) {
     random_schedules(6_000, move || {
         with_pool(choose, 2, waiting, |pool| {
             let (signal, gates) = (Arc::new(Signal::new()), Arc::new([Gate::new(), Gate::new()]));
@@ -74,7 +79,12 @@ fn block_for_a_moment(_: &Gate) {
 
 /// The spare may become idle after it was looked for, and before the place is given up.
 fn a_place_is_given_up_while_a_spare_becomes_idle(choose: Choose) {
-    wait_for_a_letter(choose, Waiting::Help, |_, gate| drowse::blocking(|| gate.pass()), block_for_a_moment);
+    wait_for_a_letter(
+        choose,
+        Waiting::Help,
+        |_, gate| drowse::blocking(|| gate.pass()),
+        block_for_a_moment,
+    );
 }
 
 /// The spare may become idle when the worker that must not run the letter sleeps.
@@ -99,7 +109,8 @@ fn a_place_that_the_spare_leaves_is_retaken(choose: Choose) {
         with_pool(choose, 1, Waiting::Help, |pool| {
             let (gate, done) = (Arc::new(Gate::new()), Arc::new(Signal::new()));
             pool.install(|| {
-                let (opener, its_gate, its_done) = (Arc::clone(&gate), Arc::clone(&gate), Arc::clone(&done));
+                let (opener, its_gate, its_done) =
+                    (Arc::clone(&gate), Arc::clone(&gate), Arc::clone(&done));
                 let child = move || {
                     drowse::blocking(|| its_gate.pass());
                     its_done.give();

@@ -79,8 +79,8 @@ fn letters_come_while_workers_block(choose: Choose) {
     random_schedules(600, move || {
         with_pool(pool_of(choose, 2, 1), |pool| {
             let indices: Arc<Indices> = Arc::default();
-            let (_, letters) =
-                pool.join(|| ask_a_child(&indices), || pool.broadcast(|_| use_index(&indices)).len());
+            let (_, letters) = pool
+                .join(|| ask_a_child(&indices), || pool.broadcast(|_| use_index(&indices)).len());
             assert_eq!(letters, 2);
         });
     });
@@ -92,7 +92,8 @@ fn pools_that_call_each_other_in_isolation(choose: Choose) {
         let builder = || pool_of(choose, 1, 1).waiting(Waiting::Isolate);
         with_pool(builder(), |one| {
             with_pool(builder(), |two| {
-                let there_and_back = one.install(|| two.install(|| one.install(|| drowse::join(|| 1, || 2))));
+                let there_and_back =
+                    one.install(|| two.install(|| one.install(|| drowse::join(|| 1, || 2))));
                 assert_eq!(there_and_back, (1, 2));
             });
         });

@@ -23,7 +23,9 @@ fn a_tree_of_joins(choose: Choose) {
 }
 
 fn a_tree_of_joins_on_many_workers(choose: Choose) {
-    random_schedules(300, move || with_pool(choose, 16, |pool| assert_eq!(pool.install(|| tree_sum(4)), 16)));
+    random_schedules(300, move || {
+        with_pool(choose, 16, |pool| assert_eq!(pool.install(|| tree_sum(4)), 16))
+    });
 }
 
 fn halves_that_wait_for_each_other(choose: Choose) {
@@ -170,7 +172,9 @@ fn jobs_of_a_scope_that_is_cancelled_run_or_are_dropped(choose: Choose) {
                     });
                 }
                 let everywhere = Counted(&gone);
-                s.spawn_broadcast(move |_, _| assert_eq!(size_of_val(&everywhere), size_of::<usize>()));
+                s.spawn_broadcast(move |_, _| {
+                    assert_eq!(size_of_val(&everywhere), size_of::<usize>())
+                });
             });
             // Those that began have brought one more.
             assert!((5..=7).contains(&gone.load(Ordering::Relaxed)));
@@ -199,7 +203,9 @@ fn several_threads_install_at_once(choose: Choose) {
             let pool = &pool;
             shuttle::thread::scope(|s| {
                 for n in 0..4 {
-                    s.spawn(move || assert_eq!(pool.install(|| drowse::join(|| n, || n + 1)), (n, n + 1)));
+                    s.spawn(move || {
+                        assert_eq!(pool.install(|| drowse::join(|| n, || n + 1)), (n, n + 1))
+                    });
                 }
             });
         });
@@ -210,10 +216,12 @@ fn two_pools_install_into_each_other(choose: Choose) {
     random_schedules(500, move || {
         with_pool(choose, 3, |one| {
             with_pool(choose, 3, |two| {
-                let there_and_back =
-                    |a: &ThreadPool, b: &ThreadPool| a.install(|| b.install(|| a.install(|| tree_sum(1))));
-                let (x, y) =
-                    one.install(|| drowse::join(|| there_and_back(two, one), || there_and_back(one, two)));
+                let there_and_back = |a: &ThreadPool, b: &ThreadPool| {
+                    a.install(|| b.install(|| a.install(|| tree_sum(1))))
+                };
+                let (x, y) = one.install(|| {
+                    drowse::join(|| there_and_back(two, one), || there_and_back(one, two))
+                });
                 assert_eq!((x, y), (2, 2));
             });
         });
@@ -224,7 +232,8 @@ fn a_broadcast_reaches_every_worker(choose: Choose) {
     random_schedules(500, move || {
         with_pool(choose, 5, |pool| {
             assert_eq!(pool.broadcast(|context| context.index()), [0, 1, 2, 3, 4]);
-            let inside = pool.install(|| drowse::join(|| drowse::broadcast(|_| 1).len(), || tree_sum(1)));
+            let inside =
+                pool.install(|| drowse::join(|| drowse::broadcast(|_| 1).len(), || tree_sum(1)));
             assert_eq!(inside, (5, 2));
         });
     });
@@ -249,7 +258,8 @@ fn a_pool_that_is_never_used_ends(choose: Choose) {
 fn the_calling_thread_as_a_worker(choose: Choose) {
     random_schedules(500, move || {
         let mut handles = Vec::new();
-        let builder = ThreadPoolBuilder::new().num_threads(3).use_current_thread().sleep_protocol(choose());
+        let builder =
+            ThreadPoolBuilder::new().num_threads(3).use_current_thread().sleep_protocol(choose());
         let pool = builder
             .spawn_handler(|worker| {
                 handles.push(thread::Builder::new().spawn(|| worker.run())?);

@@ -1,22 +1,22 @@
-//! Sleep alone: a worker that waits for one thing, and for nothing else.
+//! Sleep alone: a worker sleeps until one particular thing happens.
 //!
-//! Most workers that sleep would do any job, and are counted, so that posts find them. A worker
-//! that waits in *isolation* would not: it holds something, a lock say, that a job which has
-//! nothing to do with what it waits for might want. It sleeps until its latch is set, or somebody
-//! who has something for it, and for it only, calls it by [`call`](Sleep::call).
+//! Most workers that sleep would run any job, and are counted, so that posts find them. A worker
+//! that waits in *isolation* would not: it may hold something, such as a lock, that an unrelated
+//! job might want too. It sleeps until its latch is set, or until a thread that has something for
+//! this worker only calls it by [`call`](Sleep::call).
 //!
 //! It is not counted as idle or asleep, so no post relies on it: to the protocol it is in the
-//! middle of a job, and so it is. But it takes up no processor, and there is [room](crate::room)
-//! for another worker.
+//! middle of a job, which is true. But it uses no processor, so there is [room](crate::room) for
+//! another worker.
 
 use crate::{Host, LatchWord, Reason, Sleep, Wake, Waker};
 use drowse_sync::{full_fence, look, omittable};
 
 impl Sleep {
-    /// The worker, which is active, sleeps until `latch` is set, or it is [called](Self::call). It
-    /// may wake for no reason.
+    /// Puts the active worker to sleep until `latch` is set or it is [called](Self::call). It may
+    /// wake without a reason.
     ///
-    /// `has_news` tells whether there is something that it would be called for.
+    /// `has_news` returns `true` if there is something that the worker would be called for.
     pub fn sleep_alone(
         &self,
         worker: usize,
@@ -26,12 +26,13 @@ impl Sleep {
     ) {
         self.pay_if_owed(|| host.work_visible());
         self.slots.prepare_alone(worker);
-        // WAKE: from here on a setter of the latch wakes us: whatever the protocol, it is told.
+        // WAKE: from here on the thread that sets the latch learns from `LatchWord::set` that it
+        // must wake us, whatever the protocol.
         if !latch.tell_asleep() {
             return self.slots.leave(worker);
         }
-        // ORDERING: pairs with the fence of a call. Either the caller sees our slot prepared, or we
-        // see what it calls us for.
+        // ORDERING: pairs with the fences in `call` and `call_all`. Either the caller sees our slot
+        // prepared, or we see what it calls us for. Without a fence each could miss the other.
         full_fence("alone/no-fence");
         if look!("alone/no-last-look", has_news()) {
             self.slots.leave(worker);
@@ -56,28 +57,29 @@ impl Sleep {
         self.observe(|observer| observer.active(worker));
     }
 
-    /// There is something for this worker, and for no other. Wakes it if it sleeps, alone or not.
+    /// Wakes this worker, if it sleeps, alone or not: there is something for it and for no other
+    /// worker.
     pub fn call(&self, worker: usize) {
-        // ORDERING: pairs with the fence of `sleep_alone`, or that of a worker that falls asleep.
+        // ORDERING: pairs with the fence in `sleep_alone`, or that in `announce` or `commit`.
         full_fence("alone/no-call-fence");
         omittable!("alone/no-call", self.wake(Reason::Call, Waker::GoesOn, &|| Wake::Only(worker)));
     }
 
-    /// There may be something for all who sleep alone.
+    /// Wakes all workers that sleep alone: there may be something for any of them.
     pub fn call_all(&self) {
-        // ORDERING: as for `call`.
+        // ORDERING: pairs with the fence in `sleep_alone`, as in `call`.
         full_fence("alone/no-call-fence");
         for worker in (0..self.seats_in_use()).filter(|worker| self.sleeps_alone(*worker)) {
             self.wake(Reason::Call, Waker::GoesOn, &|| Wake::Only(worker));
         }
     }
 
-    /// Whether this worker sleeps alone, as far as can be seen.
+    /// Returns `true` if this worker sleeps alone, as far as the caller can see.
     pub fn sleeps_alone(&self, worker: usize) -> bool {
         self.slots.is_alone(worker)
     }
 
-    /// How many sleep alone.
+    /// Returns how many workers sleep alone.
     pub fn sleeping_alone(&self) -> usize {
         usize::try_from(self.alone.get()).unwrap_or(0)
     }

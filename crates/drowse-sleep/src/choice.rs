@@ -1,11 +1,11 @@
-//! The protocols by name.
+//! Sleep protocols by name.
 
 use crate::{Counters, Idleness, Jec, Pause, Policy, Protocol, Relay, Sleepy, WakeSize};
 use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
-/// Which protocol the workers of a pool sleep by.
+/// Choice of the protocol that the workers of a pool sleep by.
 ///
 /// A name may be followed by options: see [`VARIANTS`](Self::VARIANTS).
 ///
@@ -22,15 +22,15 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SleepProtocol {
-    /// One sleepy worker at a time; any news wakes everybody. See [`sleepy`](crate::sleepy).
+    /// One sleepy worker at a time; any news wakes all workers. See [`sleepy`](crate::sleepy).
     Sleepy,
-    /// Counts of the idle and the sleeping; news wakes as many as it takes. See
+    /// Counts of the idle and the sleeping; news wakes as many workers as it needs. See
     /// [`counters`](crate::counters).
     Counters(Counters),
-    /// The same with a jobs event counter, which keeps sleepy workers awake while work comes. See
+    /// Counts and a jobs event counter, which keeps sleepy workers awake while work comes. See
     /// [`jec`](crate::jec).
     Jec,
-    /// Counts, with few searchers and no more workers than processors. See
+    /// Counts, with few searchers and no more workers up than processors. See
     /// [`relay`](crate::relay).
     Relay,
     /// `jec` with the rounds and the yields of the Blitz runtime: [`Policy::BLITZ`].
@@ -40,7 +40,7 @@ pub enum SleepProtocol {
 }
 
 impl SleepProtocol {
-    /// Every protocol, as it comes without options.
+    /// Every protocol, without options.
     pub const ALL: [Self; 4] =
         [Self::Sleepy, Self::counters(Idleness::Counted, WakeSize::Needed), Self::Jec, Self::Relay];
 
@@ -63,7 +63,7 @@ impl SleepProtocol {
         Self::Counters(Counters { idleness, wake })
     }
 
-    /// How patient workers are that sleep by this protocol, unless they are told.
+    /// Returns the default policy of workers that sleep by this protocol.
     ///
     /// ```
     /// use drowse_sleep::{Pause, Policy, SleepProtocol};
@@ -73,16 +73,18 @@ impl SleepProtocol {
     /// ```
     pub fn policy(self) -> Policy {
         match self {
-            // As in its documents. One worker at a time gets sleepy, and the others wait for their
-            // turn: those who keep their processors meanwhile keep it from the one whose turn it
-            // is.
-            Self::Sleepy if !cfg!(drowse_shuttle) => Policy { pause: Pause::Yield, ..Policy::default() },
+            // As rayon's early sleep README has it. One worker at a time gets sleepy, and the
+            // others wait for their turn: by spinning they would keep the processor from the worker
+            // whose turn it is.
+            Self::Sleepy if !cfg!(drowse_shuttle) => {
+                Policy { pause: Pause::Yield, ..Policy::default() }
+            }
             Self::JecAsBlitz if !cfg!(drowse_shuttle) => Policy::BLITZ,
             _ => Policy::default(),
         }
     }
 
-    /// The name that it is chosen by, with its options.
+    /// Returns the name that it is chosen by, with its options.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sleepy => "sleepy",
@@ -107,7 +109,7 @@ impl SleepProtocol {
 }
 
 impl Default for SleepProtocol {
-    /// [`Relay`].
+    /// Returns [`Relay`].
     fn default() -> Self {
         Self::Relay
     }
@@ -129,7 +131,7 @@ impl FromStr for SleepProtocol {
     }
 }
 
-/// Returns whether two names are the same, with the same options in whatever order.
+/// Returns `true` if the two names are equal, with their options in any order.
 fn means(one: &str, other: &str) -> bool {
     match (one.split_once(':'), other.split_once(':')) {
         (None, None) => one == other,
@@ -140,19 +142,21 @@ fn means(one: &str, other: &str) -> bool {
     }
 }
 
-/// Returns whether each of these options is among the others.
+/// Returns `true` if each of these options is among the others.
 fn has_all(options: &str, others: &str) -> bool {
     options.split(',').all(|option| others.split(',').any(|other| other.trim() == option.trim()))
 }
 
-/// There is no sleep protocol of that name. Says which there are.
+/// Error for a name that no sleep protocol has. Its message lists the names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownProtocol(String);
 
 impl fmt::Display for UnknownProtocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (with, without): (Vec<_>, Vec<_>) =
-            SleepProtocol::VARIANTS.map(SleepProtocol::name).into_iter().partition(|n| n.contains(':'));
+        let (with, without): (Vec<_>, Vec<_>) = SleepProtocol::VARIANTS
+            .map(SleepProtocol::name)
+            .into_iter()
+            .partition(|n| n.contains(':'));
         let (with, without) = (with.join(", "), without.join(", "));
         write!(f, "{:?} is no sleep protocol; there are {without}, and with options {with}", self.0)
     }
@@ -166,7 +170,9 @@ mod tests {
 
     #[test]
     fn a_protocol_is_called_what_it_calls_itself() {
-        assert!(SleepProtocol::ALL.iter().all(|protocol| SleepProtocol::VARIANTS.contains(protocol)));
+        assert!(
+            SleepProtocol::ALL.iter().all(|protocol| SleepProtocol::VARIANTS.contains(protocol))
+        );
         for protocol in SleepProtocol::VARIANTS {
             assert_eq!(protocol.build().rules().name, protocol.name());
             assert_eq!(protocol.name().parse(), Ok(protocol));

@@ -1,13 +1,12 @@
-//! Who keeps the door for guests.
+//! Doorkeeper: a sleeper that looks after the posts of guests.
 //!
-//! A guest's short piece of work is done before a worker that it woke could help; to wake one costs
-//! more than the work. So it would be better to [owe](crate::owed) the wakes. But a guest works,
-//! and cannot look after what it owes. Somebody else has to: where guests come and go, one worker
-//! that sleeps in its main loop *keeps the door*. It naps, for a millisecond at a time, and looks
-//! whether there is anything to do after each; as long as it does, what workers and guests post
-//! into a pool that slept wakes nobody. When no guest has come for a while it sleeps like the
-//! others. So does it cost nothing where nobody comes, and where guests come it costs less than
-//! they would by waking it.
+//! A guest's short piece of work is done before a worker that it woke could help, and waking one
+//! costs more than the work. So it would be better to [owe](crate::owed) the wakes. But a guest is
+//! busy and cannot look after what it owes. So where guests come and go, one worker that sleeps in
+//! its main loop *keeps the door*: it naps, for a millisecond at a time, and looks for work after
+//! each nap. Meanwhile the posts of workers and guests into a pool that slept wake no worker. When
+//! no guest has come for a while, the doorkeeper sleeps like the others. So this costs nothing
+//! without guests, and with guests less than waking a worker for each.
 
 use crate::sentry::NAP;
 use crate::slots::{Guard, Parking};
@@ -15,17 +14,18 @@ use crate::{Host, Idle, Sleep};
 use drowse_sync::{look, omittable};
 use std::cell::Cell;
 
-/// After so many naps without a guest, whoever keeps the door sleeps on without an end.
+/// Number of naps without a guest after which the doorkeeper sleeps without a time limit.
 const MOST_NAPS: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 1 } else { 20 };
 
 impl Sleep {
-    /// A guest has come.
+    /// Records that a guest has come.
     #[doc(hidden)]
     pub fn note_guest(&self) {
         self.guests.add(1);
     }
 
-    /// Parks the worker, as it suits guests. Whether it got up by itself.
+    /// Parks the worker in the mode that its situation calls for. Returns `true` if it got up by
+    /// itself.
     pub(crate) fn park_somehow(&self, idle: &mut Idle, host: &dyn Host) -> bool {
         let worker = idle.worker;
         let is_bored = Cell::new(false);
@@ -34,11 +34,11 @@ impl Sleep {
             is_bored.get()
         };
         let boredom = self.boredom(idle, &get_up);
-        // Before it looks after anything.
+        // Before `owe`: while it rests, the worker looks after nothing.
         if let Some(after) = host.rests_after() {
             self.slots.rest_in(worker, after, || host.rest());
         }
-        // Whoever sits in a spare seat has somebody else's place.
+        // A thread in a spare seat stands in for another worker.
         let at_home = !idle.in_a_job && worker < self.workers() && self.slots.are_for_guests();
         let mut keeps_door = at_home && self.wants_a_doorkeeper() && self.owe();
         let how = match (at_home, keeps_door) {
@@ -59,20 +59,22 @@ impl Sleep {
         let by_itself = self.slots.park(worker, how, guard, boredom.as_ref());
         idle.bored = is_bored.get();
         if keeps_door {
-            // A waker was quicker. Whatever was posted meanwhile, we search next.
+            // A waker was quicker. We search next, for whatever was posted meanwhile.
             self.stand_down();
         }
         by_itself
     }
 
-    /// Whether guests have come since the door was left alone, and there is a seat for others.
-    /// (Where there is a census, whoever keeps the door would be counted as asleep.)
+    /// Returns `true` if guests have come since a worker last stopped keeping the door, and there
+    /// is a seat for others. (`false` with deadlock detection: the census would count the
+    /// doorkeeper as asleep.)
     fn wants_a_doorkeeper(&self) -> bool {
         let has_news = self.guests.get() != self.guests_when_closed.get();
         has_news && self.workers() > 1 && self.detector.is_none()
     }
 
-    /// Worker, which is asleep in its main loop, and owes: looks for work now and then.
+    /// Naps, and looks for work after each nap. Called by a worker that is asleep in its main loop,
+    /// and owes.
     fn keep_the_door(&self, worker: usize, host: &dyn Host) -> Guard {
         let (mut guests, mut naps) = (self.guests.get(), 0);
         loop {
@@ -85,7 +87,7 @@ impl Sleep {
             if !wanted {
                 self.guests_when_closed.set_mine(guests);
                 // WAKE: posts that relied on us come before this change of the word, and we see
-                // their jobs. Those that come after wake somebody.
+                // their jobs. Later posts wake workers themselves.
                 omittable!("door/still-owes", _ = self.stop_owing());
             }
             if look!("door/never-looks", host.work_visible()) {
@@ -94,8 +96,8 @@ impl Sleep {
             if !wanted {
                 return if self.slots.end_guard(worker) { Guard::Ended } else { Guard::Claimed };
             }
-            // If somebody has paid meanwhile, there is nobody who relies on us. It does not matter
-            // if it is too early for that.
+            // If another thread has ended the deferral meanwhile, no post relies on us, so `owe`
+            // begins a new one. It does no harm if `owe` refuses.
             let _ = self.owe();
         }
     }

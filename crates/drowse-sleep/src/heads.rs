@@ -1,4 +1,4 @@
-//! Two counts in one word: who is inactive, and who sleeps.
+//! Two counts in one word: inactive workers and sleeping workers.
 
 use crate::Baton;
 
@@ -13,10 +13,10 @@ const ONE_INACTIVE: u64 = 1 << 48;
 /// such waker.
 pub const MAX_WORKERS: usize = MASK as usize / 2;
 
-/// The bits between the two counts, for the protocol's own use.
+/// Bits between the two counts, for the protocol's own use.
 pub(crate) const FREE: std::ops::Range<u32> = 16..48;
 
-/// How many workers are inactive, and how many of those sleep.
+/// Number of inactive workers, and of those among them that sleep.
 ///
 /// | bits of the word | what | changed by |
 /// |---|---|---|
@@ -39,19 +39,19 @@ pub struct Heads {
 }
 
 impl Heads {
-    /// The counts in this word.
+    /// Reads the counts from this word.
     pub fn of(word: u64) -> Self {
         Self { inactive: (word / ONE_INACTIVE) as usize, sleeping: (word & MASK) as usize }
     }
 
-    /// Workers that search, or are about to. At worst too few: a sleeper that a waker has claimed
-    /// may be active already while the waker has yet to uncount it.
+    /// Returns the number of workers that search, or are about to. It can be too low: a sleeper
+    /// that a waker has claimed may be active already before the waker has uncounted it.
     pub fn searching(self) -> usize {
         self.inactive.saturating_sub(self.sleeping)
     }
 }
 
-/// What a worker does that has stopped searching, which this word shows: see [`Baton`].
+/// Returns the [`Baton`] of a worker that has stopped searching, given the word after that.
 pub(crate) fn baton(word: u64) -> Baton {
     let heads = Heads::of(word);
     if heads.sleeping > 0 && heads.searching() == 0 { Baton::Pass } else { Baton::Keep }

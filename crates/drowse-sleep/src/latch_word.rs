@@ -1,15 +1,15 @@
-//! The core latch: an event with one waiter, in one word of three states.
+//! Core latch: an event with one waiter, in one word of three states.
 
 use drowse_sync::atomic::{AtomicI64, Ordering};
 use drowse_sync::{faulty, mutant, omittable};
 
-/// Added to the note of one that is not set, and whose owner's slot is prepared: whoever sets the
-/// latch must wake it.
+/// Flag of a latch that is not set and whose owner's slot is prepared: the thread that sets the
+/// latch must wake the owner. Added to the note.
 const SLEEPING: i64 = i64::MIN;
-/// Set, for good.
+/// State of a latch that is set, which is final.
 const SET: i64 = -1;
 
-/// An event that happens once and that one worker, the *owner*, may wait for.
+/// An event that happens once. One worker, the *owner*, may wait for it.
 ///
 /// ```text
 ///            tell_asleep
@@ -19,21 +19,20 @@ const SET: i64 = -1;
 ///     +--- set ---> SET <----+ set
 /// ```
 ///
-/// The owner alone moves between the first two states; anybody may [`set`](Self::set), from either.
-/// Because the state says whether the owner sleeps *on this latch*, setting it wakes the owner
-/// exactly when that helps: an owner that runs another job, or sleeps on another latch, is left
-/// alone.
+/// Only the owner moves between UNSET and SLEEPING; any thread may [`set`](Self::set) the latch.
+/// SLEEPING means that the owner sleeps *on this latch*, so setting it wakes the owner only if that
+/// helps: an owner that runs another job, or sleeps on another latch, is not disturbed.
 ///
-/// As long as it is not set the word has a *note* in it, a number that is not negative, for its
-/// owner: that is UNSET. The other two states are negative, so that one compare with the owner's
-/// word tells whether the note can be relied on.
+/// Until the latch is set the word also holds a *note*: a non-negative number for the owner. UNSET
+/// is a non-negative word, the other two states are negative, so one comparison of the word tells
+/// the owner if the note is valid.
 ///
 /// # Notes on memory ordering
 ///
 /// - `set` releases what its thread wrote; [`probe`](Self::probe) acquires it. That carries the
-///   result of a job to whoever waited for it.
-/// - `tell_asleep` releases the owner's preparation of its slot; `set` acquires it. That lets the
-///   setter find the slot prepared, or the owner gone from it because it has noticed the set.
+///   result of a job to the owner.
+/// - `tell_asleep` releases the owner's preparation of its slot; `set` acquires it. So the setter
+///   finds the slot prepared, or left again because the owner has noticed that the latch is set.
 /// - All changes are read-modify-writes of one word, so set and sleep are totally ordered: either
 ///   `tell_asleep` fails because the latch is set, or `set` sees `SLEEPING`. No fence is needed.
 ///
@@ -52,72 +51,75 @@ pub struct LatchWord {
 }
 
 impl LatchWord {
-    /// A latch that is not set.
+    /// Returns a latch that is not set.
     #[inline(always)]
     pub fn new() -> Self {
         Self::with_note(0)
     }
 
-    /// The same, with a number that is neither negative nor above `i64::MAX / 2`.
+    /// Returns a latch that is not set, with a note between 0 and `i64::MAX / 2`.
     #[inline(always)]
     pub fn with_note(note: i64) -> Self {
         Self { state: AtomicI64::new(note) }
     }
 
-    /// For the owner, which is awake: the note; or a negative number if the latch is set.
+    /// Returns the note, or a negative number if the latch is set. For the owner, while it is
+    /// awake.
     #[inline(always)]
     pub fn note(&self) -> i64 {
-        // ORDERING: relaxed; whoever wants to know what the setter wrote probes.
+        // ORDERING: relaxed; a caller that reads what the setter wrote calls `probe` first.
         self.state.load(Ordering::Relaxed)
     }
 
-    /// For the owner, which is awake: another note, unless the latch is set.
+    /// Changes the note, unless the latch is set. For the owner, while it is awake.
     pub fn set_note(&self, note: i64) {
         let before = self.note();
         if before >= 0 && before != note {
-            // A failure means that it is set. ORDERING: relaxed; a note is the owner's alone.
+            // A failure means that the latch is set.
+            // ORDERING: relaxed; only the owner reads the note.
             _ = self.step(before, note, Ordering::Relaxed);
         }
     }
 
-    /// Whether the latch is set. Once true, what the setter wrote before is visible.
+    /// Returns `true` if the latch is set. Then all that the setter wrote before is visible.
     #[inline(always)]
     pub fn probe(&self) -> bool {
-        // ORDERING: acquire pairs with the release in `set`. Relaxed would let the owner read a
-        // result that is not there yet.
+        // ORDERING: acquire pairs with the release in `set`. With relaxed, the owner could read the
+        // result of a job before it is visible.
         self.state.load(mutant::weaken("latch/probe-relaxed", Ordering::Acquire)) == SET
     }
 
-    /// Owner: its slot is prepared, the next setter must wake it. False if the latch is set
-    /// already.
+    /// Marks that the owner sleeps on this latch, so that the setter must wake it. Called by the
+    /// owner, whose slot is prepared. Returns `false` if the latch is set already.
     #[must_use]
     pub(crate) fn tell_asleep(&self) -> bool {
         // ORDERING: release pairs with the acquire in `set`: a setter that sees SLEEPING also sees
-        // the slot prepared. Relaxed would let it find the slot of a worker that looks awake, and
-        // wake nobody.
+        // the slot prepared. With relaxed, `Slots::claim` could still see the owner awake, and the
+        // setter would not wake it.
         let ordering = mutant::weaken("latch/tell-asleep-relaxed", Ordering::Release);
-        // ORDERING: relaxed; the note is the owner's. (Of a latch that is set it is none, and the
-        // step fails.)
+        // ORDERING: relaxed; only the owner writes the note. (If the latch is set there is no note,
+        // and the step fails.)
         let note = self.state.load(Ordering::Relaxed) & i64::MAX;
         self.step(note, note | SLEEPING, ordering)
     }
 
-    /// Owner: awake again, for whatever reason. (Or a guest was, in its place, and has told it.)
+    /// Marks that the owner is awake again, for whatever reason. Called by the owner, or by a guest
+    /// in the owner's seat.
     pub(crate) fn tell_awake(&self) {
-        // ORDERING: relaxed; only the owner enters and leaves the state.
+        // ORDERING: relaxed; only the owner enters and leaves SLEEPING.
         let state = self.state.load(Ordering::Relaxed);
         if is_sleeping(state) {
-            // A failure means that the latch was set in between, which the owner's loop will see.
+            // A failure means that the latch was set in between. The owner's loop probes it.
             let awake = state & i64::MAX;
             omittable!("latch/no-tell-awake", _ = self.step(state, awake, Ordering::Relaxed));
         }
     }
 
-    /// Sets the latch. True if the owner sleeps on it and must be woken by the caller.
+    /// Sets the latch. Returns `true` if the owner sleeps on it and the caller must wake it.
     ///
-    /// The owner may see the latch set, return, and free it while the setter is still here. Hence a
-    /// raw pointer, one access, and none after it: whatever the caller needs to wake the owner it
-    /// must have fetched before.
+    /// The owner may see the latch set, return, and free it while this call still runs. Therefore
+    /// `set` takes a raw pointer and makes a single access. The caller must fetch before the call
+    /// whatever it needs to wake the owner.
     ///
     /// # Safety
     ///
@@ -125,19 +127,21 @@ impl LatchWord {
     #[must_use]
     #[inline]
     pub unsafe fn set(this: *const Self) -> bool {
-        // ORDERING: release pairs with `probe`, acquire with `tell_asleep`; see the notes on the
-        // type.
+        // ORDERING: release pairs with the acquire in `probe`, acquire with the release in
+        // `tell_asleep`; see the notes on the type.
         let ordering = mutant::weaken("latch/set-relaxed", Ordering::AcqRel);
         // SAFETY: the caller keeps the latch alive until this one access has happened.
         let old = unsafe { (*this).state.swap(SET, ordering) };
-        // SAFETY: none for the fault, that is its point: the latch may be gone.
-        // ORDERING: of the fault, which is to look at all.
-        faulty!("latch/set-touches-after", (), _ = unsafe { (*this).state.load(Ordering::Relaxed) });
+        faulty!("latch/set-touches-after", (), {
+            // ORDERING: relaxed; the fault is that it reads the latch at all.
+            // SAFETY: none for this fault, on purpose: the latch may be freed already.
+            _ = unsafe { (*this).state.load(Ordering::Relaxed) };
+        });
         faulty!("latch/set-forgets-sleeper", is_sleeping(old), false)
     }
 
-    /// What freeing the latch is to a model: loom fails it if some access does not come before this
-    /// one.
+    /// Tells loom that the latch is freed: loom fails the model unless every access happens before
+    /// this.
     ///
     /// # Safety
     ///
@@ -149,10 +153,10 @@ impl LatchWord {
         unsafe { (*this).state.with_mut(|state| *state = i64::MAX) }
     }
 
-    /// One transition of the owner. A failure can only mean SET.
+    /// Changes the state, as the owner. Fails only if the latch is set.
     fn step(&self, from: i64, to: i64, ordering: Ordering) -> bool {
-        // ORDERING: the caller's on success. On failure the owner goes on to `probe`, which
-        // acquires.
+        // ORDERING: on success the caller's choice. On failure relaxed: the owner goes on to
+        // `probe`, which acquires.
         let exchange = || self.state.compare_exchange(from, to, ordering, Ordering::Relaxed);
         let result = faulty!("latch/owner-overwrites", exchange(), {
             self.state.store(to, ordering);
@@ -163,7 +167,7 @@ impl LatchWord {
     }
 }
 
-/// Whether the owner sleeps on a latch in this state.
+/// Returns `true` if the owner sleeps on a latch in this state.
 fn is_sleeping(state: i64) -> bool {
     state < 0 && state != SET
 }

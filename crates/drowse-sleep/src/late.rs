@@ -1,40 +1,40 @@
-//! When steering pauses: while workers that were steered begin late.
+//! Pauses of steering, while workers that were steered begin late.
 //!
 //! Steering bars a woken worker from the waker's processor. That helps if another processor is
 //! free. If other programs have taken it, the worker waits for its turn behind them, for
 //! milliseconds, though the waker may block next and leave its own processor free. The system does
-//! not tell cheaply which processors are taken, but a worker that was steered knows when it was
-//! woken and when it began: the next processor was taken if that took long.
+//! not tell cheaply which processors are taken. But a steered worker knows when it was woken and
+//! when it began: if that took long, the next processor was taken.
 //!
 //! So a late start *pauses* steering, for 5 ms. The first wake after a pause is a trial. If it
-//! starts late as well, the next pause is four times as long, up to 1.3 s. Eight starts in time
-//! make the next pause shorter again.
+//! starts late too, the next pause is four times as long, up to 1.3 s. Eight starts in time make
+//! the next pause shorter again.
 
 use drowse_sync::Counter;
 use std::time::Duration;
 
-/// A steered worker that begins later than this was behind another thread. Where a processor is
-/// free it takes 30 to 250 us.
+/// Delay after which a steered worker must have waited behind another thread. Where a processor is
+/// free it begins within 30 to 250 us.
 const LATE: Duration = Duration::from_micros(500);
 
-/// The first pause: about as long as another thread keeps its processor.
+/// First pause: about as long as another thread keeps its processor.
 const FIRST: Duration = Duration::from_millis(5);
 
-/// The longest pause is so many times four times as long.
+/// Number of times that a pause can grow to four times its length.
 const MOST: u64 = 4;
 
-/// So many starts in a row that are in time make the next pause a quarter as long.
+/// Starts in time, in a row, that make the next pause a quarter as long.
 const PROMPT: u64 = 8;
 
-/// The pauses of one pool. Times are by the clock of its [`Sleep`](crate::Sleep). A change that
-/// gets lost between two threads costs one pause that is too short, or one more trial.
+/// Pauses of one pool. Times are by the clock of its [`Sleep`](crate::Sleep). An update lost
+/// between two threads costs one pause that is too short, or one more trial.
 #[derive(Debug)]
 pub(crate) struct LateStarts {
-    /// Nanoseconds at which the pause ends, or the last one has ended.
+    /// End of the current or the last pause, in nanoseconds.
     pause_ends: Counter,
-    /// How often the next pause is four times as long as the first.
+    /// Number of times that the next pause is four times as long as the first.
     level: Counter,
-    /// Starts in time since the last one that was late, or since the level was lowered.
+    /// Starts in time since the last late one, or since the level was lowered.
     prompt: Counter,
 }
 
@@ -43,17 +43,17 @@ impl LateStarts {
         Self { pause_ends: Counter::new(), level: Counter::new(), prompt: Counter::new() }
     }
 
-    /// Whether no worker is to be steered at this time.
+    /// Returns `true` if no worker is to be steered at this time.
     pub(crate) fn is_pausing(&self, now: Duration) -> bool {
         nanos(now) < self.pause_ends.get()
     }
 
-    /// Records that a worker began now which was steered at the time `sent`. Returns whether that
-    /// was late.
+    /// Records that a worker that was steered at time `sent` begins now. Returns `true` if that is
+    /// late.
     pub(crate) fn record(&self, sent: Duration, now: Duration) -> bool {
         let is_late = now.saturating_sub(sent) > LATE;
         match self.level.get() {
-            // Sent before a late start was known, which has begun a pause.
+            // Sent before the pause that an earlier late start began: tells nothing new.
             _ if nanos(sent) < self.pause_ends.get() => {}
             level if is_late => {
                 let pause = FIRST * (1 << (2 * level.min(MOST)));
@@ -84,8 +84,8 @@ mod tests {
     const PERIOD: Duration = Duration::from_micros(100);
     const PROMPTLY: Duration = Duration::from_micros(60);
 
-    /// Wakes a worker each 100 us for so long, from this time on. A worker that is steered begins
-    /// after `delay`. Returns how many were steered.
+    /// Wakes a worker each 100 us during `time`, beginning at `from`. A worker that is steered
+    /// begins after `delay`. Returns the number of steered wakes.
     fn steered(late: &LateStarts, from: Duration, time: Duration, delay: Duration) -> u32 {
         let (mut now, mut steered) = (from, 0);
         while now < from + time {

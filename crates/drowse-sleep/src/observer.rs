@@ -1,28 +1,29 @@
-//! Who wants to know what becomes of the workers.
+//! Interface for observers of the workers' states.
 
 use crate::Reason;
 use std::fmt;
 
-/// Is told of each change of a worker's state, where it happens: off the hot path, on the thread
-/// that makes it happen.
+/// Observer of the workers' states. Called at each change, off the hot path, on the thread that
+/// causes it.
 ///
 /// Each method does nothing unless it is overridden. None must unwind.
 pub trait Observer: fmt::Debug + Send + Sync {
-    /// The worker begins to search. Called by itself, as are all but the last.
+    /// Called when the worker begins to search. The worker calls this and all other methods but
+    /// `wake`.
     fn idle(&self, _worker: usize) {}
 
-    /// The worker has announced that it is about to sleep.
+    /// Called when the worker has announced that it is about to sleep.
     fn sleepy(&self, _worker: usize) {}
 
-    /// The worker is about to block.
+    /// Called when the worker is about to block.
     fn asleep(&self, _worker: usize) {}
 
-    /// The worker runs again after it was blocked, and searches.
+    /// Called when the worker runs again after it was blocked, and searches.
     fn awake(&self, _worker: usize) {}
 
-    /// The worker has stopped searching: it has found a job, or what it waits for has happened.
+    /// Called when the worker has stopped searching: it has found a job, or its latch is set.
     fn active(&self, _worker: usize) {}
 
-    /// The calling thread wakes that worker.
+    /// Called when the calling thread wakes that worker.
     fn wake(&self, _worker: usize, _reason: Reason) {}
 }

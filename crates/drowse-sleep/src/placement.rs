@@ -1,23 +1,23 @@
-//! Where a woken worker begins to run.
+//! Choice of the processor on which a woken worker begins to run.
 //!
-//! On virtual machines the kernel often puts a woken thread on the processor of whoever woke it,
-//! though another one is idle, and leaves it there until a timer ticks. If the waker goes to sleep
-//! itself, that is the best place. If it goes on working, the woken worker waits for milliseconds.
-//! So a wake that a worker sends for a job of its own is *steered*: the waker takes its own
-//! processor out of the sleeper's mask, and the sleeper puts it back as soon as it runs, before
-//! anything else does on that thread.
+//! On virtual machines the kernel often puts a woken thread on the waker's processor, though
+//! another one is idle, and leaves it there until a timer ticks. If the waker then sleeps, that is
+//! the best place. If the waker goes on working, the woken worker waits for milliseconds. So a wake
+//! that a worker sends for a job of its own is *steered*: the waker takes its own processor out of
+//! the sleeper's CPU mask, and the sleeper puts it back as soon as it runs, before that thread does
+//! anything else.
 //!
-//! # Who touches what
+//! # Access to the mask
 //!
-//! A worker that is woken like this is *held* first: claimed, so that nobody else wakes it, but not
-//! let go. Whoever holds it writes down what the sleeper must do when it arrives, and changes its
-//! mask; the sleeper takes that over when it was let go. So a mask is only ever changed by others
-//! while its thread runs nothing but the last instructions of falling asleep: no handler and no job
-//! of the user's.
+//! The waker first *holds* such a worker: it claims the worker, so that no other waker wakes it,
+//! but does not let it go yet. While it holds the worker, it changes the mask and records in
+//! `Seat::arrival` what the sleeper must do in `arrive`. So another thread changes a mask only
+//! while the mask's thread executes nothing but the last instructions of falling asleep, and no
+//! handler or job of the user's.
 //!
-//! A thread whose mask the system does not let it change is never steered. If the system refuses
-//! later, in the moment between the two changes, one worker is left with one processor less; then
-//! nobody is steered any more.
+//! A thread whose mask the system does not allow us to change is never steered. If the system
+//! refuses to restore a mask, one worker is left with one processor less, and no worker is steered
+//! from then on.
 
 use crate::late::LateStarts;
 use crate::meter::Meter;
@@ -25,7 +25,7 @@ use drowse_sync::cell::UnsafeCell;
 use drowse_sync::{CachePadded, Counter, CpuMask, Process, Table, ThreadId, current_cpu};
 use std::time::Duration;
 
-/// Whether workers that are woken by working workers are kept off the waker's processor.
+/// Rule for keeping workers that are woken by working workers off the waker's processor.
 ///
 /// ```
 /// use drowse_sleep::{Policy, Sleep, SleepProtocol, Steering};
@@ -36,13 +36,14 @@ use std::time::Duration;
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Steering {
-    /// As long as the system would often put them there by itself, which is found out now and then,
-    /// and those that are kept off begin in time: not while other programs have the processors.
+    /// Steers while the system by itself would often put them on the waker's processor (tested by a
+    /// sample) and steered workers begin in time, that is, not while other programs use the
+    /// processors.
     #[default]
     Auto,
-    /// Always.
+    /// Always steers.
     Always,
-    /// Never: the system places them as it likes.
+    /// Never steers: the system places the workers.
     Never,
 }
 
@@ -51,22 +52,21 @@ pub(crate) struct Placement {
     steering: Steering,
     habit: Habit,
     late: LateStarts,
-    /// The process that the workers belong to. A child that was forked has their numbers too, but
-    /// not them.
+    /// Process of the workers. A forked child has their thread ids, but not the threads.
     process: Process,
     seats: Table<CachePadded<Seat>>,
-    /// More than zero if a mask could not be put back.
+    /// Number of masks that could not be restored.
     failures: Counter,
 }
 
 #[derive(Debug)]
 struct Seat {
-    /// The thread that sleeps here; 0 until it has slept, and for one that the system does not let
-    /// us steer.
+    /// Thread that sleeps here. 0 before its first sleep, and if the system does not let us change
+    /// its mask.
     thread: Counter,
-    /// Whether that was asked.
+    /// 1 if `settle` has set `thread`.
     settled: Counter,
-    /// How many times not to try: its mask leaves no choice.
+    /// Number of wakes for which not to try to steer: the mask leaves no choice.
     hopeless: Counter,
     arrival: UnsafeCell<Arrival>,
 }
@@ -83,38 +83,38 @@ impl Seat {
     }
 }
 
-// SAFETY: `arrival` is written by whoever holds the sleeper, and taken by the sleeper that was let
-// go: see the module.
+// SAFETY: `arrival` is written by the waker that holds the sleeper (`send_elsewhere`), and taken by
+// the sleeper after it was let go (`arrive`): see the module.
 unsafe impl Sync for Seat {}
 
-/// What a worker must do that was woken.
+/// Instructions for a woken worker, from its waker.
 #[derive(Debug, Default)]
 struct Arrival {
-    /// Its mask was narrowed.
+    /// `Some` if the worker's mask was narrowed.
     steered: Option<Steered>,
-    /// It was left to the system: here its waker was. To be compared.
+    /// Waker's processor, if the worker was not steered: the worker compares it with its own.
     waker_cpu: Option<usize>,
 }
 
-/// How a worker was steered.
+/// Record of a steered wake.
 #[derive(Debug)]
 struct Steered {
-    /// What its mask was.
+    /// Mask before.
     mask: CpuMask,
-    /// What its mask is, unless another thread has changed it since.
+    /// Mask that the waker has set. Another thread may have changed it since.
     narrowed: CpuMask,
-    /// When, by the clock of the pool's sleep.
+    /// Time of the wake, by the clock of the pool's `Sleep`.
     sent: Duration,
 }
 
-/// After so many wakes of a worker whose mask leaves no choice, it is looked at again.
+/// Number of wakes after which a mask that left no choice is read again.
 const HOPELESS: u64 = 64;
 
-/// Times that a worker was steered.
+/// Number of steered wakes of a worker above which `arrive` calls `CpuMask::to_keep`.
 const FEW: u64 = 16;
 
 impl Placement {
-    /// For these workers, and for as many seats as there can be.
+    /// Returns a table for `workers` workers that can grow to `seats` seats.
     pub(crate) fn new(workers: usize, seats: usize, steering: Steering) -> Self {
         Self {
             steering,
@@ -126,12 +126,11 @@ impl Placement {
         }
     }
 
-    /// Makes room for a seat that no thread has used yet.
     pub(crate) fn open_seat(&self, seat: usize) {
         self.seats.get_or_grow(seat, |_| Seat::new());
     }
 
-    /// Whether wakes by working workers need a sleeper that is held.
+    /// Sets the rule for wakes by working workers.
     pub(crate) fn set_steering(&mut self, steering: Steering) {
         self.steering = steering;
     }
@@ -144,7 +143,7 @@ impl Placement {
         self.steering != Steering::Never
     }
 
-    /// Worker: it is going to sleep.
+    /// Records the calling thread as the one that sleeps here. Called by a worker before it sleeps.
     pub(crate) fn settle(&self, worker: usize) {
         let seat = &self.seats[worker];
         if self.is_on() && seat.settled.get() == 0 {
@@ -155,36 +154,38 @@ impl Placement {
         }
     }
 
-    /// Worker: its thread is another one than the one that slept here.
+    /// Forgets the thread. Called by a worker whose thread is not the one that slept here.
     pub(crate) fn unsettle(&self, worker: usize) {
         let seat = &self.seats[worker];
         seat.settled.set_mine(0);
         seat.thread.set_mine(0);
     }
 
-    /// Waker, which goes on working: sees to it that the sleeper, which it holds, begins elsewhere,
-    /// if there is room: so many are `up`, the sleeper included.
+    /// Makes a held sleeper begin on another processor than this one, if there is room: `up`
+    /// workers are awake, including the sleeper. Called by a waker that goes on working.
     pub(crate) fn send_elsewhere(&self, worker: usize, up: usize, now: Duration, meter: &Meter) {
         let seat = &self.seats[worker];
         let here = current_cpu();
-        let narrowed = here.filter(|_| self.wants_to_steer(now)).and_then(|cpu| self.narrow(seat, cpu, up));
+        let narrowed =
+            here.filter(|_| self.wants_to_steer(now)).and_then(|cpu| self.narrow(seat, cpu, up));
         let steered = narrowed.map(|(mask, narrowed)| Steered { mask, narrowed, sent: now });
         if steered.is_some() {
             meter.steered.add(1);
         }
         let waker_cpu = if steered.is_none() { here } else { None };
-        // SAFETY: the caller holds the sleeper, so nobody else is here.
+        // SAFETY: the caller holds the sleeper, so no other thread accesses `arrival`.
         seat.arrival.with_mut(|arrival| unsafe { *arrival = Arrival { steered, waker_cpu } });
     }
 
-    /// Worker: it was woken, and runs `now`. The first thing that it does.
+    /// Restores the mask and records how the wake went. A woken worker calls this before anything
+    /// else.
     pub(crate) fn arrive(&self, worker: usize, now: Duration, meter: &Meter) {
         if !self.is_on() {
             return;
         }
         let seat = &self.seats[worker];
-        // SAFETY: we were let go, so whoever held us is done here, and nobody holds us before we
-        // sleep again.
+        // SAFETY: we were let go, so the waker that held us has written `arrival` and is done with
+        // it. No other waker can hold us before we sleep again.
         let arrival = seat.arrival.with_mut(|arrival| unsafe { std::mem::take(&mut *arrival) });
         if let Some(waker_cpu) = arrival.waker_cpu {
             let behind_waker = current_cpu() == Some(waker_cpu);
@@ -195,10 +196,9 @@ impl Placement {
         if let Some(Steered { mask, narrowed, sent }) = arrival.steered {
             meter.late.add_mine(u64::from(self.late.record(sent, now)));
             let this = ThreadId::current();
-            // To find out what to keep takes longer than a process may live that steers a few
-            // times.
+            // `to_keep` can take longer than a process lives that steers only a few times.
             let mask = if meter.steered.get() > FEW { mask.to_keep() } else { mask };
-            // What somebody else has made of it meanwhile is left alone.
+            // If another thread has changed the mask meanwhile, leave it.
             let is_ours = CpuMask::of(this).is_none_or(|now| now == narrowed);
             if is_ours && !mask.apply_to(this) {
                 self.failures.add(1);
@@ -217,9 +217,9 @@ impl Placement {
         }
     }
 
-    /// Takes the processor out of the mask of the thread that sleeps here. Returns what the mask
-    /// was, and what it is; `None` if that cannot be done, or would leave it no processor, or would
-    /// change nothing.
+    /// Takes processor `cpu` out of the mask of the thread that sleeps here. Returns the mask
+    /// before and after; `None` if the mask cannot be changed, would be empty, or lacks `cpu`
+    /// anyway.
     fn narrow(&self, seat: &Seat, cpu: usize, up: usize) -> Option<(CpuMask, CpuMask)> {
         if seat.hopeless.get() > 0 {
             seat.hopeless.set_mine(seat.hopeless.get() - 1);
@@ -229,10 +229,10 @@ impl Placement {
         if !self.process.is_this() {
             return None;
         }
-        // What its mask is now, not what it was: the user may have changed it.
+        // Read the mask anew: the user may have changed it.
         let mask = CpuMask::of(thread);
         if mask.as_ref().is_some_and(|mask| up > mask.count()) {
-            return None; // Wherever it begins, somebody is there.
+            return None; // Every processor has a worker already.
         }
         let narrowed = mask.and_then(|mask| {
             let narrowed = mask.without(cpu);
@@ -246,23 +246,24 @@ impl Placement {
     }
 }
 
-/// How often the system, left alone, has put a woken worker on its waker's processor lately.
+/// Share of recent wakes, among those left to the system, after which the worker was on its waker's
+/// processor.
 #[derive(Debug)]
 struct Habit {
-    /// In parts of `ALL`. Nobody minds if a change gets lost.
+    /// In parts of `ALL`. Lost updates do no harm.
     share: Counter,
-    /// How many wakes were asked about.
+    /// Number of calls of `is_bad`.
     asked: Counter,
 }
 
 impl Habit {
-    /// All of them.
+    /// The whole, as the unit of `share`.
     const ALL: u64 = 1 << 16;
-    /// So many that it is worth doing something about it.
+    /// Share from which on steering is worth its cost.
     const MANY: u64 = Self::ALL / 4;
-    /// How much of what was known is forgotten with each new one.
+    /// One part in `FORGET` of the old share is replaced by each new wake.
     const FORGET: u64 = 8;
-    /// One in so many is left to the system, to see what it does.
+    /// One wake in `SAMPLE` is left to the system, to learn what it does.
     const SAMPLE: u64 = 32;
 
     fn learn(&self, behind_waker: bool) {
@@ -271,7 +272,7 @@ impl Habit {
         self.share.set_mine(share - share / Self::FORGET + news / Self::FORGET);
     }
 
-    /// Whether to do something about the next wake.
+    /// Returns `true` if the next wake should be steered.
     fn is_bad(&self) -> bool {
         self.asked.add(1);
         self.share.get() >= Self::MANY && self.asked.get() % Self::SAMPLE != 0
@@ -279,7 +280,8 @@ impl Habit {
 }
 
 impl Default for Habit {
-    /// Taken to be bad until it turns out otherwise: a program may have few wakes, and they count.
+    /// Assumes bad placement until samples show otherwise: a program may have few wakes, each of
+    /// which counts.
     fn default() -> Self {
         let habit = Self { share: Counter::new(), asked: Counter::new() };
         habit.share.set_mine(Self::ALL);
@@ -295,11 +297,12 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    /// How often a sleeper was steered whose latch was set by such a waker, in a pool of so many
-    /// workers of whom the others are up.
+    /// Returns how often a sleeper was steered when `waker` set its latch, in a pool of `workers`
+    /// workers of which the others are awake.
     fn steered_by(waker: Waker, workers: usize) -> u64 {
         let policy = Policy { rounds_until_sleepy: 0, rounds_while_sleepy: 0, ..Policy::default() };
-        let sleep = Sleep::new(workers, SleepProtocol::default(), policy).with_steering(Steering::Always);
+        let sleep =
+            Sleep::new(workers, SleepProtocol::default(), policy).with_steering(Steering::Always);
         let latch = LatchWord::new();
         thread::scope(|scope| {
             scope.spawn(|| {
@@ -329,8 +332,8 @@ mod tests {
         assert_eq!(steered_by(Waker::MayStop, 1), 0);
     }
 
-    /// How many of 100 wakes, 1 ms apart, are steered, of a worker that begins after `delay` if it
-    /// is, and how many of those began late. This thread is the waker, and the sleeper.
+    /// Returns how many of 100 wakes, 1 ms apart, were steered, and how many of those began late. A
+    /// steered worker begins after `delay`. This thread is both waker and sleeper.
     fn steered_with_delay(steering: Steering, delay: Duration) -> (u64, u64) {
         let (placement, meter) = (Placement::new(1, 1, steering), Meter::default());
         placement.settle(0);
@@ -363,7 +366,8 @@ mod tests {
         .unwrap();
     }
 
-    /// Of so many wakes, how many are steered, if the system is like this.
+    /// Returns how many of `wakes` wakes are steered, on a system that behaves as `behind_waker`
+    /// says.
     fn steered(habit: &Habit, wakes: u64, behind_waker: impl Fn(u64) -> bool) -> u64 {
         let mut steered = 0;
         for wake in 0..wakes {

@@ -1,9 +1,8 @@
-//! How long a worker searches before it sleeps.
+//! Patience of workers: the number of searches before they sleep.
 
 use drowse_sync::{has_several_cores, hint, yield_to_others};
 
-/// How long an idle worker searches before it gets sleepy, and how long it stays so before it
-/// sleeps.
+/// Number of searches of an idle worker before it gets sleepy, and before it sleeps.
 ///
 /// A search costs CPU time but finds new work within nanoseconds; a sleep costs nothing but takes
 /// microseconds to end. The default searches for about as long as a wake-up takes.
@@ -20,21 +19,21 @@ use drowse_sync::{has_several_cores, hint, yield_to_others};
 pub struct Policy {
     /// Searches that must come back empty before the worker announces that it is sleepy.
     pub rounds_until_sleepy: u32,
-    /// Searches between that announcement and the sleep. Whatever their number, the worker looks at
-    /// the queues once more in the very act of falling asleep.
+    /// Searches between that announcement and the sleep. In addition, the worker always takes a
+    /// last look at the queues while it falls asleep.
     pub rounds_while_sleepy: u32,
-    /// Searches that a worker adds, before it gets sleepy, when it is the only one who searches and
-    /// its last sleep was so short that it would have been better to stay awake. So a pool that is
-    /// entered again and again finds somebody awake, and one that is entered now and then pays
-    /// nothing for it. In the middle of a job it is three times as many, and one other may search
-    /// as well: jobs that end one after the other on two workers hand over at once. Only where the
-    /// [protocol](crate::Protocol::heads) knows who searches.
+    /// Additional searches of a worker before it gets sleepy, if no other worker searches and its
+    /// last sleep was so short that staying awake would have been better. So a pool that is entered
+    /// again and again has a worker awake, and a pool that is entered now and then pays nothing for
+    /// it. In the middle of a job the number is three times as high, and one other worker may
+    /// search as well: so two workers whose jobs end alternately hand over at once. Only with
+    /// protocols whose word [counts](crate::Protocol::heads) the searchers.
     pub rounds_on_watch: u32,
-    /// What it does between two searches.
+    /// Pause between two searches.
     pub pause: Pause,
 }
 
-/// What a worker does between two searches.
+/// Pause of a worker between two searches.
 ///
 /// ```
 /// use drowse_sleep::{Pause, Policy};
@@ -43,12 +42,12 @@ pub struct Policy {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Pause {
-    /// It keeps its processor, for so many `spin_loop` hints.
+    /// Keep the processor, for this number of `spin_loop` hints.
     Spin(u32),
-    /// It lets other threads run first, as the protocols' documents have it. On current Linux
+    /// Let other threads run first, as the texts that describe the protocols do. On current Linux
     /// kernels a thread that has yielded is put behind everything else that could run, and its next
-    /// wake-up can take milliseconds. Where there are many more workers than processors, and each
-    /// waits for its turn to get sleepy, spinning takes longer still.
+    /// wake-up can take milliseconds. With many more workers than processors, each waiting for its
+    /// turn to get sleepy, spinning takes longer still.
     Yield,
 }
 
@@ -61,12 +60,12 @@ impl Pause {
     }
 }
 
-/// About as long as a wake-up takes.
+/// Rounds that take about as long as a wake-up.
 pub(crate) const ROUNDS_UNTIL_SLEEPY: u32 = 24;
 
 impl Policy {
-    /// The rounds as the Blitz runtime numbers them: 0 to 31 search, 32 announces, 33 searches once
-    /// more, 34 sleeps; and a yield between two of them.
+    /// Rounds as the Blitz runtime numbers them: 0 to 31 search, 32 announces, 33 searches once
+    /// more, 34 sleeps; with a yield between two rounds.
     ///
     /// ```
     /// use drowse_sleep::Policy;
@@ -74,8 +73,12 @@ impl Policy {
     /// assert_eq!(Policy::BLITZ.rounds_until_sleepy, 32);
     /// assert_eq!(Policy::BLITZ.rounds_until_sleepy + Policy::BLITZ.rounds_while_sleepy, 34);
     /// ```
-    pub const BLITZ: Self =
-        Self { rounds_until_sleepy: 32, rounds_while_sleepy: 2, rounds_on_watch: 0, pause: Pause::Yield };
+    pub const BLITZ: Self = Self {
+        rounds_until_sleepy: 32,
+        rounds_while_sleepy: 2,
+        rounds_on_watch: 0,
+        pause: Pause::Yield,
+    };
 }
 
 impl Default for Policy {
@@ -90,7 +93,7 @@ impl Default for Policy {
                 pause: Pause::Spin(1),
             };
         }
-        // Where there is one processor, whoever keeps watch keeps others from bringing work.
+        // With one processor, a worker on watch keeps other threads from bringing work.
         let rounds_on_watch = if has_several_cores() { 150 } else { 0 };
         Self {
             rounds_until_sleepy: ROUNDS_UNTIL_SLEEPY,

@@ -1,25 +1,25 @@
-//! What a sleep protocol decides.
+//! The decisions of a sleep protocol.
 
 use crate::heads::{self, Heads};
 use std::fmt;
 
-/// A sleep protocol: who gets sleepy, who may sleep, and who is woken by what.
+/// A sleep protocol: decides which workers get sleepy and sleep, and which are woken by an event.
 ///
-/// A protocol is a table of transitions on one word. Given the word, and what happened, each of its
+/// A protocol is a table of transitions on one word. Given the word and an event, each of its
 /// functions returns the new word and a decision. It has no state of its own and touches nothing:
 /// [`Sleep`](crate::Sleep) alone changes the word, executes fences, takes the last look at the
 /// queues, parks workers and wakes them. So a table can be tested by trying every word that a small
 /// pool can reach (`tables.rs` does), and no table can lose the look between announcing and
 /// sleeping.
 ///
-/// What is given here counts heads, as most protocols do: see [`Heads`] for the word. A protocol
-/// with a word of another kind overrides all of it.
+/// The provided methods count heads, as most protocols do: see [`Heads`] for the word. A protocol
+/// with a word of another kind overrides all of them.
 ///
 /// # The word
 ///
 /// A post, the one call on the hot path, reads the word and asks the protocol only if one of the
 /// bits in [`ATTENTION`] is set. So a protocol sets one of them when a worker gets sleepy or sleeps
-/// in a way that a post must know of, and all are clear while everybody is busy.
+/// in a way that a post must know of, and all are clear while all workers are busy.
 ///
 /// # The life of a worker, as its protocol is told of it
 ///
@@ -30,7 +30,7 @@ use std::fmt;
 ///        |       | Some
 ///        |       +--> found a job, or its latch is set: cancel
 ///        |       +--> commit: None     it goes back to searching, see `Rules::after_news`
-///        |       +--> commit: Some     +--> it sleeps, and whoever wakes it calls uncount
+///        |       +--> commit: Some     +--> it sleeps, and the waker that claims it calls uncount
 ///        |                             +--> the last look found something, or a waker came
 ///        |                                  first: it calls uncount itself
 ///        |       (from each of these it searches on, without an announcement, or goes to:)
@@ -40,7 +40,7 @@ use std::fmt;
 ///
 /// # Example
 ///
-/// A protocol that wakes one worker for every post, whoever may be searching:
+/// A protocol that wakes one worker for every post, even while others search:
 ///
 /// ```
 /// use drowse_sleep::{Heads, Policy, Posted, Protocol, Rules, Sleep, Wake};
@@ -62,94 +62,94 @@ use std::fmt;
 /// assert_eq!(sleep.protocol(), "nervous");
 /// ```
 pub trait Protocol: fmt::Debug + Send + Sync {
-    /// What does not depend on the word.
+    /// Returns the properties that do not depend on the word.
     fn rules(&self) -> Rules;
 
-    /// A worker begins to search: active to idle.
+    /// Returns the word after a worker began to search: active to idle.
     fn start_looking(&self, word: u64) -> u64 {
         heads::add_inactive(word)
     }
 
-    /// A worker stops searching: idle to active.
+    /// Returns the word after a worker stopped searching: idle to active.
     fn stop_looking(&self, word: u64) -> (u64, Baton) {
         let word = heads::sub_inactive(word);
         (word, heads::baton(word))
     }
 
-    /// A worker has searched for long enough: idle to sleepy. `None` if it cannot get sleepy now;
-    /// it will search, and ask again.
+    /// Decides for a worker that has searched long enough: idle to sleepy. `None` if it cannot get
+    /// sleepy now; it will search, and ask again.
     fn announce(&self, word: u64, _worker: usize) -> Option<(u64, Announcement)> {
         Some((word, Announcement(0)))
     }
 
-    /// A sleepy worker is not sleepy any more: it found a job, or its latch is set.
+    /// Ends an announcement because the sleepy worker found a job, or its latch is set.
     fn cancel(&self, word: u64, _announcement: Announcement) -> u64 {
         word
     }
 
-    /// A sleepy worker has searched again: sleepy to asleep. `None` if there was news since it
-    /// announced, which also ends its announcement.
+    /// Decides for a sleepy worker that has searched again: sleepy to asleep. `None` if there was
+    /// news since it announced, which also ends its announcement.
     fn commit(&self, word: u64, _announcement: Announcement) -> Option<u64> {
         Some(heads::add_sleeping(word))
     }
 
-    /// A worker that has committed sleeps no more, or never did.
+    /// Uncounts a worker that has committed, and sleeps no more or never did.
     fn uncount(&self, word: u64) -> u64 {
         heads::sub_sleeping(word)
     }
 
-    /// Jobs were published, and then a bit of [`ATTENTION`] was seen set.
+    /// Decides which workers to wake after jobs were published, with a bit of [`ATTENTION`] set.
     fn post(&self, word: u64, posted: &Posted) -> (u64, Wake);
 
-    /// A worker that [passes the baton](Baton::Pass) sees that there is more to do. As if it had
-    /// posted that.
+    /// Decides which workers to wake when a worker [passes the baton](Baton::Pass) and sees more
+    /// work, which `posted` describes as if it had posted that.
     fn baton(&self, word: u64, _posted: &Posted) -> (u64, Wake) {
         (word, Wake::Any(1))
     }
 
-    /// Somebody outside posts a job, will wait for it, and offers to look after what workers post
-    /// meanwhile: see [`Sleep::owe`](crate::Sleep::owe). From then on posts of workers may wake
-    /// nobody, but then each must change the word. `None` if they would not rely on it.
+    /// Accepts an offer from outside to look after what workers post: see
+    /// [`Sleep::owe`](crate::Sleep::owe). From then on their posts may wake no worker, but then
+    /// each must change the word. `None` if posts would not rely on it.
     fn owe(&self, _word: u64, _workers: usize) -> Option<u64> {
         None
     }
 
-    /// Nobody looks after the posts of workers any more. Whether there were any that relied on it.
+    /// Ends the offer. Returns `true` beside the new word if posts of workers relied on it.
     fn pay(&self, word: u64) -> (u64, bool) {
         (word, false)
     }
 
-    /// Whether somebody looks after the posts of workers.
+    /// Returns `true` if a thread looks after the posts of workers.
     fn is_owed(&self, _word: u64) -> bool {
         false
     }
 
-    /// There is no [sentry](Wake::Sentry) any more. Nor does anybody look after posts, for whoever
-    /// was the sentry may have done that.
+    /// Removes the [sentry](Wake::Sentry). Ends an offer to look after posts as well, since the
+    /// sentry may have made it.
     fn stand_down(&self, word: u64) -> u64 {
         word
     }
 
-    /// What changes whenever a worker stops searching: by this a sentry sees that others get on
-    /// with the work. Only for protocols that have one.
+    /// Returns a value that changes whenever a worker stops searching: by this a sentry sees that
+    /// others get on with the work. Only for protocols that have one.
     fn finds(&self, _word: u64) -> u64 {
         0
     }
 
-    /// Something happened that may concern anybody: each worker was left a job, or a latch was set
-    /// that does not know who sleeps on it.
+    /// Decides which workers to wake after an event that may concern all: each worker was left a
+    /// job, or a latch was set that does not know its sleeper.
     fn alert(&self, word: u64) -> (u64, Wake) {
         (word, Wake::All)
     }
 
-    /// How many are inactive and asleep, if the word tells. One that searches alone may [keep
-    /// watch](crate::Policy::rounds_on_watch), and a worker that knows that no other is active does
-    /// without a heavy fence.
+    /// Returns the numbers of inactive and sleeping workers, if the word has them. By these a
+    /// worker that searches alone may [keep watch](crate::Policy::rounds_on_watch), and one that
+    /// knows that no other is active does without a heavy fence.
     fn heads(&self, word: u64) -> Option<Heads> {
         Some(Heads::of(word))
     }
 
-    /// Whether the word looks as it should when no worker searches or sleeps. For tests.
+    /// Returns `true` if the word is as it should be when no worker searches or sleeps. For tests.
     fn is_clear(&self, word: u64) -> bool {
         Heads::of(word) == Heads { inactive: 0, sleeping: 0 }
     }
@@ -158,27 +158,27 @@ pub trait Protocol: fmt::Debug + Send + Sync {
 /// The bits of the word that a post must look at: the low seventeen.
 pub const ATTENTION: u64 = 0x1_FFFF;
 
-/// What a protocol is like, once and for all.
+/// Fixed properties of a protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rules {
-    /// The name that users choose it by.
+    /// Name that users choose it by.
     pub name: &'static str,
-    /// Whether a worker tells its latch that it sleeps on it. Then whoever sets the latch wakes
-    /// that worker alone; otherwise it [alerts](Protocol::alert) everybody.
+    /// `true` if a worker tells its latch that it sleeps on it. Then the setter of the latch wakes
+    /// that worker alone; otherwise it [alerts](Protocol::alert) all workers.
     pub tells_latch: bool,
-    /// Where the last look at the latch and the queues comes.
+    /// Position of the last look at the latch and the queues.
     pub last_look: LastLook,
-    /// How far back a worker goes if there was news after it announced.
+    /// Step that a worker goes back to if there was news after it announced.
     pub after_news: Restart,
-    /// Whether a worker gets sleepy at once if enough others search: two, and half as many as
+    /// `true` if a worker gets sleepy at once when at least two others search, and half as many as
     /// work.
     pub few_search: bool,
 }
 
 impl Rules {
-    /// The rules of protocols that count heads: the latch is told, the last look comes when the
-    /// worker is counted as sleeping, and after news it gets sleepy again at once.
+    /// Rules of protocols that count heads: the latch is told, the last look comes when the worker
+    /// is counted as sleeping, and after news it gets sleepy again at once.
     pub fn named(name: &'static str) -> Self {
         Self {
             name,
@@ -190,7 +190,7 @@ impl Rules {
     }
 }
 
-/// Where the last look comes, with a fence before it: after the step that posts can see.
+/// Position of the last look, with a fence before it: after the step that posts can see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LastLook {
     /// Posts see that a worker is sleepy, and keep it from committing.
@@ -199,84 +199,83 @@ pub enum LastLook {
     AfterCommit,
 }
 
-/// How far back a worker goes.
+/// Step that a worker goes back to after news.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Restart {
-    /// To just before it got sleepy: it searches, and announces anew.
+    /// The step before it got sleepy: it searches, and announces anew.
     BeforeSleepy,
-    /// To the first round.
+    /// The first round.
     FirstRound,
 }
 
-/// Whom to wake.
+/// Workers to wake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wake {
-    /// Nobody.
+    /// No worker.
     Nobody,
-    /// Up to so many sleepers, whichever.
+    /// Up to this many sleepers, chosen by the waker.
     Any(usize),
     /// This worker, if it sleeps.
     Only(usize),
-    /// Everyone who sleeps.
+    /// All that sleep.
     All,
-    /// Nobody for now: one sleeper becomes the sentry, who gets up by itself, later, if the others
-    /// do not get on with the work. The protocol remembers that there is one, until it [stands
-    /// down](Protocol::stand_down).
+    /// None for now: one sleeper becomes the sentry, which gets up by itself later if the others do
+    /// not get on with the work. The protocol remembers it until
+    /// [`stand_down`](Protocol::stand_down).
     Sentry,
 }
 
-/// What a worker that stops searching does about posts that may have counted on it.
+/// Duty of a worker that stops searching, towards posts that may have counted on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Baton {
-    /// Nothing: others search, or nobody sleeps.
+    /// Nothing: others search, or no worker sleeps.
     Keep,
-    /// It was the last one to search while others sleep: if there is more work to be seen, it wakes
-    /// one.
+    /// Wake one worker if more work is visible: it was the last to search while others sleep.
     Pass,
 }
 
-/// What a protocol remembers of the moment in which a worker got sleepy.
+/// State to remember from the moment in which a worker got sleepy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub struct Announcement(pub u64);
 
-/// What was posted.
+/// Description of a post.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Posted {
-    /// How many jobs.
+    /// Number of jobs.
     pub jobs: usize,
-    /// Whether a worker posted them, onto its own queue.
+    /// `true` if a worker posted them, onto its own queue.
     pub by_worker: bool,
-    /// Whether they found their queue empty.
+    /// `true` if they found their queue empty.
     pub queue_was_empty: bool,
-    /// How many workers the pool has.
+    /// Number of workers of the pool.
     pub workers: usize,
-    /// How many threads can run at once: see [`Sleep::with_room`](crate::Sleep::with_room).
+    /// Number of threads that can run at once: see [`Sleep::with_room`](crate::Sleep::with_room).
     pub room: usize,
 }
 
-/// Workers that post only when they were alerted.
+/// Workers that post only after they were alerted.
 ///
-/// A worker that was alerted [posts](crate::Sleep::post) what it publishes from then on. When it
-/// finds that [nobody sleeps](crate::Sleep::has_sleepers), it need no longer, but then it looks
-/// once more: it takes back the alert, executes a full fence, and asks again.
+/// A worker that was alerted [posts](crate::Sleep::post) what it publishes from then on. It may
+/// stop when it finds [no sleepers](crate::Sleep::has_sleepers), but then it looks once more: it
+/// takes back the alert, executes a full fence, and asks again.
 pub trait Posters: fmt::Debug + Send + Sync {
-    /// This worker must post. Called by any thread; whoever must not be missed executes a fence
-    /// after that.
+    /// Tells this worker to post. Any thread may call it; a caller that must not be missed executes
+    /// a fence after it.
     fn alert(&self, worker: usize);
 }
 
 /// The queue that jobs were posted to.
 ///
-/// A closure that tells whether it was empty will do where that is all there is to it.
+/// A closure that returns whether it was empty also implements this.
 pub trait PostedTo {
-    /// Whether the jobs found the queue empty. Asked only when somebody sleeps.
+    /// Returns `true` if the jobs found the queue empty. Called only when a worker sleeps.
     fn was_empty(&self) -> bool;
 
-    /// Somebody will be woken for the jobs, and will want to take them.
+    /// Announces that a worker will be woken for the jobs, and will want to take them.
     fn expect_thieves(&self) {}
 
-    /// Who would do best to take them: if anybody is woken, rather this one, if it sleeps.
+    /// Returns the worker to prefer, if any is woken and this one sleeps.
     fn preferred(&self) -> Option<usize> {
         None
     }

@@ -1,6 +1,6 @@
-//! Why a worker is woken.
+//! Reasons of wake-ups.
 
-/// Why a worker is woken. Every wake-up has a reason, and is counted under it.
+/// Reason of a wake-up. Every wake-up has one, and is counted under it.
 ///
 /// ```
 /// use drowse_sleep::Reason;
@@ -13,27 +13,35 @@
 pub enum Reason {
     /// A job was posted, and not enough workers were searching for it.
     Job,
-    /// The last worker that searched stopped doing so, and saw that there was more to do.
+    /// The last searching worker stopped searching, and saw more work.
     Baton,
-    /// A latch was set: what somebody waited for has happened.
+    /// A latch was set: what its owner waited for has happened.
     Latch,
     /// A broadcast has left a job for each worker.
     Broadcast,
     /// The pool ends.
     Terminate,
-    /// It was the [sentry](crate::Wake::Sentry), and its time had come: it got up by itself.
+    /// The worker was the [sentry](crate::Wake::Sentry), its time had come, and it got up by
+    /// itself.
     Sentry,
-    /// Somebody had something for it that nobody else may do: it slept
-    /// [alone](crate::Sleep::sleep_alone).
+    /// The worker slept [alone](crate::Sleep::sleep_alone), and got something that no other worker
+    /// may run.
     Call,
 }
 
 impl Reason {
     /// Every reason, in the order in which tables show them.
-    pub const ALL: [Self; 7] =
-        [Self::Job, Self::Baton, Self::Latch, Self::Broadcast, Self::Terminate, Self::Sentry, Self::Call];
+    pub const ALL: [Self; 7] = [
+        Self::Job,
+        Self::Baton,
+        Self::Latch,
+        Self::Broadcast,
+        Self::Terminate,
+        Self::Sentry,
+        Self::Call,
+    ];
 
-    /// One word for it.
+    /// Returns the reason as one word.
     pub fn name(self) -> &'static str {
         match self {
             Self::Job => "job",

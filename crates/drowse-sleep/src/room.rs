@@ -1,10 +1,10 @@
-//! How many workers can run at once.
+//! Number of workers that can run at once.
 
 use drowse_sync::{Counter, CpuMask, Mutex, ThreadId};
 
-/// How many workers can run at once: as many as there are processors that at least one of them may
-/// run on. Known when each has said where it may, which it does before its first sleep; until then,
-/// and where the system does not say, there is no limit.
+/// Number of workers that can run at once: the number of processors that at least one of them may
+/// use. Each worker reports its processors before its first sleep. Until all have reported, and if
+/// the system does not tell, there is no limit.
 #[derive(Debug)]
 pub(crate) struct Room {
     /// 0 for no limit.
@@ -14,7 +14,7 @@ pub(crate) struct Room {
 
 #[derive(Debug)]
 struct Reports {
-    /// `None` if what they say does not matter.
+    /// Number of workers that have not reported. `None` if the limit is fixed.
     missing: Option<usize>,
     processors: Option<CpuMask>,
 }
@@ -29,7 +29,7 @@ impl Room {
         Self { limit: Counter::new(), reports: Mutex::new(reports) }
     }
 
-    /// Known beforehand.
+    /// Returns a fixed limit.
     pub(crate) fn of(room: usize) -> Self {
         let this = Self::with_missing(None);
         this.limit.set_mine(room as u64);
@@ -43,14 +43,14 @@ impl Room {
         }
     }
 
-    /// The calling thread is a worker, and has not reported yet.
+    /// Reports the processors of the calling thread, a worker that has not reported yet.
     pub(crate) fn report(&self) {
         if let Some(mask) = CpuMask::of(ThreadId::current()) {
             self.add(mask, 1);
         }
     }
 
-    /// The calling thread is a worker that has reported. It may run elsewhere by now.
+    /// Reports again: the calling worker may be allowed other processors by now.
     pub(crate) fn report_again(&self) {
         if let Some(mask) = CpuMask::of(ThreadId::current()) {
             self.add(mask, 0);
@@ -91,8 +91,9 @@ mod tests {
     fn workers_with_a_processor_each_have_room_for_all() {
         let Some(mask) = CpuMask::of(ThreadId::current()) else { return };
         let cpus: Vec<usize> = (0..1024).filter(|cpu| mask.contains(*cpu)).collect();
-        let only =
-            |this: &usize| cpus.iter().filter(|cpu| *cpu != this).fold(mask, |mask, cpu| mask.without(*cpu));
+        let only = |this: &usize| {
+            cpus.iter().filter(|cpu| *cpu != this).fold(mask, |mask, cpu| mask.without(*cpu))
+        };
         let room = Room::new(cpus.len());
         cpus.iter().for_each(|cpu| room.add(only(cpu), 1));
         assert_eq!(room.get(), cpus.len());

@@ -1,38 +1,38 @@
-//! Seats: a thread outside works in the place of a worker that sleeps.
+//! Seats: a thread outside the pool works in place of a worker that sleeps.
 //!
 //! A worker is a seat, not a thread: an index, a queue, a slot to sleep in. While the worker's own
 //! thread sleeps with nothing to do, another thread can take the seat, be that worker for a while,
-//! and give it back. No two threads have the same seat, and no more of them run than there are
+//! and give the seat back. No two threads have the same seat, so no more of them run than there are
 //! seats.
 //!
-//! # What the others see
+//! # The view of other workers
 //!
-//! To them it is as if the worker had been woken and had found something: it is not asleep any
-//! more, and active. (It is never counted as searching, so no post relies on it.) When the guest
-//! leaves, it does for the worker what that would do itself to fall asleep: it announces, commits,
-//! looks again, and leaves the slot as it found it. If there is anything left to do, or somebody
-//! wakes the worker meanwhile, the worker gets up and sees to it.
+//! To other workers the seat looks as if its worker had been woken and had found something: not
+//! asleep any more, and active. (It is never counted as searching, so no post relies on it.) When
+//! the guest leaves, it takes the worker's steps to sleep: it announces, commits, looks again, and
+//! leaves the slot as it found it. If there is work left, or a waker wakes the worker meanwhile,
+//! the worker gets up and takes over.
 //!
 //! # The heavy fence
 //!
 //! A worker that falls asleep while others work executes a heavy fence, so as not to miss a job
-//! that one of them is about to post. That takes longer than many a guest stays. So if the others
-//! do not come to an end within a moment, the guest wakes the worker, which searches for what they
-//! have, and falls asleep by itself.
+//! that they are about to post. That takes longer than many guests stay. So if the others do not
+//! run out of work within a moment, the guest wakes the worker, which searches for their jobs and
+//! falls asleep by itself.
 
 use crate::fall_asleep::Bed;
 use crate::word::Event;
 use crate::{Host, LatchWord, Sleep};
 use drowse_sync::{faulty, hint, omittable};
 
-/// How often a guest that leaves looks whether the others have come to an end.
+/// Number of times that a leaving guest checks if the others have run out of work.
 const MOMENT: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 1 } else { 200 };
 
 impl Sleep {
-    /// Takes the seat of a worker that sleeps in its main loop, if there is one: the calling thread
+    /// Takes the seat of a worker that sleeps in its main loop, if there is one. The calling thread
     /// *is* that worker, active, until it [gives the seat back](Self::give_seat_back).
     ///
-    /// `home` tells what each worker waits for there.
+    /// `home` returns the latch that a worker waits for there.
     pub fn take_seat<'a>(&self, home: impl Fn(usize) -> &'a LatchWord) -> Option<usize> {
         if !self.slots.are_for_guests() {
             return None;
@@ -50,7 +50,7 @@ impl Sleep {
                 worker
             }
         }?;
-        // In one step: nobody may take it for one that searches.
+        // One step: no thread may take this worker for one that searches.
         self.word.change(Event::Sit, |word| {
             let word = self.protocol.uncount(word);
             (self.protocol.stop_looking(word).0, ())
@@ -68,8 +68,8 @@ impl Sleep {
         (0..self.workers()).find(|worker| self.slots.sit(*worker))
     }
 
-    /// The guest in this seat leaves. The worker whose seat it is sleeps on, or is woken if there
-    /// is something left for it to do.
+    /// Gives the seat back when the guest leaves. The worker sleeps on, or is woken if there is
+    /// work left for it.
     pub fn give_seat_back(&self, worker: usize, home: &LatchWord, host: &dyn Host) {
         self.not_stuck(worker);
         self.word.change(Event::StartLooking, |word| (self.protocol.start_looking(word), ()));
@@ -78,11 +78,11 @@ impl Sleep {
         if self.vacate(worker, home, host) {
             return self.observe(|observer| observer.asleep(worker));
         }
-        // WAKE: the worker takes over as one that searches.
+        // WAKE: the worker takes over, and searches.
         omittable!("seat/nobody-takes-over", self.slots.rise(worker));
     }
 
-    /// Gives those who work a moment to run out of work, if nobody searches.
+    /// Waits a moment for the active workers to run out of work, if no other worker searches.
     fn wait_for_others(&self) {
         for _ in 0..MOMENT {
             if self.leaves_others_alone() != Some(true) {
@@ -92,14 +92,14 @@ impl Sleep {
         }
     }
 
-    /// Whether the calling thread, which is counted as searching, is the only one that is, and
-    /// others work. `None` if the word does not tell.
+    /// Returns `true` if the calling thread, which counts as searching, is the only one that
+    /// searches, and other workers are active. `None` if the word does not tell.
     fn leaves_others_alone(&self) -> Option<bool> {
         let heads = self.protocol.heads(self.word.peek())?;
         Some(heads.searching() == 1 && heads.inactive < self.seats_in_use())
     }
 
-    /// Leaves the seat as it was found. False if that cannot be.
+    /// Leaves the seat as the guest found it. Returns `false` if that is not possible.
     fn vacate(&self, worker: usize, home: &LatchWord, host: &dyn Host) -> bool {
         if host.rests_after().is_some() {
             return false; // The worker has something to put away.
@@ -110,7 +110,7 @@ impl Sleep {
         let Some(announcement) = self.announce(worker) else { return false };
         let meter = &self.meters[worker];
         let vacate = || {
-            // Before anybody else has the seat.
+            // Before another thread can have the seat.
             meter.vacate(self.clock.elapsed());
             self.slots.vacate(worker)
         };

@@ -1,4 +1,4 @@
-//! The slots: one word per worker to park on, claimed by whoever wakes it.
+//! Slots: one word per worker to park on, claimed by the waker.
 
 mod absent;
 mod alone;
@@ -12,36 +12,36 @@ use std::time::Duration;
 
 /// Running, or not yet decided to sleep.
 const AWAKE: u32 = 0;
-/// About to sleep: visible to wakers, who can still stop it without a system call.
+/// About to sleep: visible to wakers, which can still stop it without a system call.
 const PREPARED: u32 = 1;
 /// Counts as asleep, but still runs code: the pool's, and a handler of the user's.
 const DOZING: u32 = 2;
-/// Blocked, or about to be, without running anything else. Whoever moves it back to AWAKE must wake
-/// it.
+/// Blocked, or about to be, without running anything else. The thread that moves it back to AWAKE
+/// must wake it.
 const PARKED: u32 = 3;
-/// As parked, and claimed by a waker that has something to do before it lets it go.
+/// Parked, and claimed by a waker that has something to do before it lets the worker go.
 const HELD: u32 = 4;
-/// As parked, but for a while only: the worker is the sentry.
+/// Parked for a limited time: the worker is the sentry.
 const GUARDING: u32 = 5;
-/// As parked, with nothing on the worker's stack: a guest may take its seat.
+/// Parked with nothing on the worker's stack: a guest may take its seat.
 const VACANT: u32 = 6;
-/// As parked, but without a thread: whoever claims it must have one started.
+/// Asleep and without a thread: the waker that claims it must have one started.
 const ABSENT: u32 = 7;
-/// A guest has the worker's seat: what else is said is said of the guest. The worker itself blocks
-/// as before.
+/// Flag: a guest has the worker's seat. The rest of the state is the guest's. The worker itself
+/// blocks as before.
 const GUEST: u32 = 8;
 const GUEST_AWAKE: u32 = GUEST | AWAKE;
 const GUEST_PREPARED: u32 = GUEST | PREPARED;
 const GUEST_PARKED: u32 = GUEST | PARKED;
 
-/// The worker, or its guest, sleeps alone: it wants to be woken for its latch, or for something
-/// that nobody else may do, and not for posts. It is not counted.
+/// Flag: the worker, or its guest, sleeps alone. It is woken for its latch, or for something that
+/// no other worker may do, but not for posts. It is not counted.
 const ALONE: u32 = 16;
 const ALONE_PARKED: u32 = ALONE | PARKED;
 const GUEST_ALONE_PREPARED: u32 = GUEST | ALONE | PREPARED;
 const GUEST_ALONE_PARKED: u32 = GUEST | ALONE | PARKED;
 
-/// A guest that is parked blocks on the bell of its seat, since the worker blocks on the slot.
+/// States of the bell of a seat: a parked guest blocks on it, since the worker blocks on the slot.
 const QUIET: u32 = 0;
 const RUNG: u32 = 1;
 
@@ -54,11 +54,11 @@ const RUNG: u32 = 1;
 ///     +--- leave, claim ---+---- claim -----+----- claim ----+-------- unpark -------+
 /// ```
 ///
-/// From PARKED a worker may be made the sentry, GUARDING. Then it is always held when it is
-/// claimed; and it can get up by itself, to AWAKE.
+/// From PARKED a worker may be made the sentry, GUARDING. Then a claim always holds it, and it can
+/// get up by itself, to AWAKE.
 ///
-/// A worker that parks in its main loop, where guests are let in, is VACANT instead of PARKED. Then
-/// a guest may take its seat, and gives it back later:
+/// In a pool with guests, a worker that parks in its main loop is VACANT instead of PARKED. Then a
+/// guest may take its seat, and gives it back later:
 ///
 /// ```text
 ///             sit                prepare                  enter
@@ -70,106 +70,107 @@ const RUNG: u32 = 1;
 ///                       +--- rise, and wake the worker ---> AWAKE
 /// ```
 ///
-/// The worker itself moves right; a waker's claim moves to AWAKE, or first to HELD, with one
-/// compare-and-swap. So a sleeper is woken by exactly one waker, no lock is held round a wake-up,
-/// and a worker that is counted as sleeping can always be found: its slot was prepared before it
-/// was counted.
+/// The worker itself moves right. A waker's claim moves to AWAKE, or first to HELD, with one
+/// compare-and-swap. So exactly one waker wakes a sleeper, no lock is held during a wake-up, and a
+/// worker that is counted as sleeping can always be found: its slot was prepared before it was
+/// counted.
 ///
 /// # Notes on memory ordering
 ///
-/// A claim releases what the waker wrote, and the sleeper acquires it as it wakes (or as it fails
-/// to enter). That the slot is prepared before the worker is counted, or its latch says so, follows
-/// from the release of those two steps and the acquire with which a waker reads them.
+/// A claim releases what the waker wrote, and the sleeper acquires it when it wakes (or fails to
+/// enter). The slot is prepared before the worker is counted or its latch marked. Those two steps
+/// release, and a waker that reads them acquires, so it sees the slot prepared.
 #[derive(Debug)]
 pub(crate) struct Slots {
-    /// Side by side: they change when workers sleep and wake, and all are looked at by wakers, who
-    /// look for sleepers, and by thieves, who pass them by.
+    /// Side by side: they change only when workers sleep and wake, but wakers scan all of them for
+    /// sleepers, and thieves to skip sleepers.
     slots: Box<[WaitWord]>,
-    /// For guests to park on: one a seat, once it is known that there will be guests.
+    /// Bells for guests to park on, one per seat. Empty without guests.
     bells: Box<[WaitWord]>,
-    /// Whether sleepers can be held.
+    /// `true` if sleepers can be held.
     pub(crate) can_be_held: bool,
 }
 
-/// What a waker found.
+/// Result of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Claim {
     /// The worker is awake and was not about to sleep.
     Awake,
     /// The worker was about to sleep and has been stopped. It uncounts itself.
     Stopped,
-    /// The worker was asleep and is ours: uncount it, then unpark it.
+    /// The worker was asleep. The caller must uncount it, then unpark it.
     Asleep,
-    /// The same, and it is held until then.
+    /// As `Asleep`, and the worker is held until it is unparked.
     Held,
-    /// The same, and it was the sentry, which it is no more: tell the protocol before it is let go.
+    /// As `Held`, and the worker was the sentry: the caller must tell the protocol before it lets
+    /// the worker go.
     Relieved,
-    /// As asleep, but it is a guest.
+    /// As `Asleep`, but the sleeper is a guest.
     Guest,
-    /// It slept alone, and is ours: unpark it. It was not counted.
+    /// The worker slept alone and was not counted. The caller must unpark it.
     Alone,
-    /// The same, but it is a guest.
+    /// As `Alone`, but the sleeper is a guest.
     GuestAlone,
-    /// As asleep, but it has no thread: have one started.
+    /// As `Asleep`, but the worker has no thread: the caller must have one started.
     Absent,
 }
 
 impl Claim {
-    /// Whether the worker counted as asleep, and is ours to unpark.
+    /// Returns `true` if the worker counted as asleep and the caller must unpark it.
     pub(crate) fn slept(self) -> bool {
         self.was_counted() || matches!(self, Self::Alone | Self::GuestAlone)
     }
 
-    /// Whether the protocol had it counted as asleep.
+    /// Returns `true` if the protocol had counted the worker as asleep.
     pub(crate) fn was_counted(self) -> bool {
         matches!(self, Self::Asleep | Self::Held | Self::Relieved | Self::Guest | Self::Absent)
     }
 }
 
-/// How a worker parks.
+/// Mode of parking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Parking {
-    /// Nobody can take its place: it waits in the middle of a job, or there are no guests.
+    /// In the middle of a job, or without guests: no thread can take the seat.
     InAJob,
-    /// Its seat is for guests.
+    /// With the seat open for guests.
     Vacant,
-    /// It is on guard from the beginning.
+    /// On guard from the beginning.
     OnGuard,
 }
 
-/// How it ends that a worker is on guard.
+/// End of a worker's guard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Guard {
     /// The worker has got up by itself.
     GotUp,
-    /// Somebody has claimed it.
+    /// A waker has claimed it.
     Claimed,
-    /// It is not needed any more, and sleeps on.
+    /// The worker is not needed as a guard any more, and sleeps on.
     Ended,
 }
 
-/// What a claim does with a worker that is asleep.
+/// Mode of a claim of a sleeping worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Grip {
-    /// Lets it go: it goes on as soon as it is unparked, or finds out by itself.
+    /// Lets it go: it goes on when it is unparked, or when it sees the claim by itself.
     LetGo,
-    /// Keeps it where it is until it is unparked, if it does not run anything else any more.
+    /// Keeps it where it is until it is unparked, if it runs nothing else any more.
     Hold,
 }
 
 impl Slots {
-    /// Slots for `workers` workers, all awake.
+    /// Returns slots for `workers` workers, all awake.
     pub(crate) fn new(workers: usize) -> Self {
         let slots = (0..workers).map(|_| WaitWord::new(AWAKE)).collect();
         Self { slots, bells: Box::new([]), can_be_held: false }
     }
 
-    /// The number of workers.
+    /// Returns the number of slots.
     pub(crate) fn count(&self) -> usize {
         self.slots.len()
     }
 
-    /// How many are parked, at about this moment.
+    /// Returns how many are parked, at about this moment.
     pub(crate) fn parked(&self) -> usize {
         // ORDERING: relaxed; for people to read.
         let is_parked = |slot: &&WaitWord| {
@@ -180,38 +181,42 @@ impl Slots {
         self.slots.iter().filter(is_parked).count()
     }
 
-    /// Whether the worker is asleep, as far as the caller can see. Not if it sleeps alone: then it
-    /// may have jobs.
+    /// Returns `true` if the worker is asleep, as far as the caller can see. `false` if it sleeps
+    /// alone: then it may have jobs.
     pub(crate) fn is_asleep(&self, worker: usize) -> bool {
-        // ORDERING: relaxed; a look, whose caller brings its own fence where it needs one. One that
-        // was woken has seen that it is awake before it does anything else, so whoever must see
-        // what it does sees that too.
+        // ORDERING: relaxed; a caller that must not miss a change has its own fence. A woken worker
+        // has read its slot as AWAKE before it does anything else, so a thread that sees what the
+        // worker does, and acquires that, sees the slot AWAKE.
         let state = self.slots[worker].load(Ordering::Relaxed);
         matches!(state, DOZING | PARKED | HELD | GUARDING | VACANT | ABSENT | GUEST_PARKED)
     }
 
-    /// Worker: becomes visible to wakers.
+    /// Makes the calling worker visible to wakers.
     pub(crate) fn prepare(&self, worker: usize) {
-        // ORDERING: relaxed; published by the release of `LatchWord::tell_asleep` and of the count.
+        // ORDERING: relaxed; published by the releases of `LatchWord::tell_asleep` and
+        // `Sleep::commit`.
         self.slots[worker].store(self.guest_or_not(worker) | PREPARED, Ordering::Relaxed);
     }
 
-    /// Worker: the flag, if it is a guest.
+    /// Returns the flag `GUEST` if the calling worker is a guest, else 0.
     fn guest_or_not(&self, worker: usize) -> u32 {
         if !self.are_for_guests() {
             return 0;
         }
-        // ORDERING: relaxed; whoever sits here has put it there itself, and nobody else changes it.
+        // ORDERING: relaxed; only the thread in this seat sets and clears the flag, and it calls
+        // this.
         self.slots[worker].load(Ordering::Relaxed) & GUEST
     }
 
-    /// Worker: changed its mind. Harmless if a waker came first.
+    /// Makes the calling worker awake again: it does not sleep after all. Harmless if a waker came
+    /// first.
     pub(crate) fn leave(&self, worker: usize) {
         // ORDERING: relaxed; a waker that still sees PREPARED stops a worker that is awake anyway.
         self.slots[worker].store(self.guest_or_not(worker) | AWAKE, Ordering::Relaxed);
     }
 
-    /// Worker: the last step before it parks. False if a waker was quicker.
+    /// Enters the slot, as the worker's last step before it parks. Returns `false` if a waker
+    /// claimed it first.
     #[must_use]
     pub(crate) fn enter(&self, worker: usize) -> bool {
         let slot = &self.slots[worker];
@@ -220,33 +225,35 @@ impl Slots {
             _ if self.nobody_dozes() => (PREPARED, PARKED),
             _ => (PREPARED, DOZING),
         };
-        // ORDERING: relaxed suffices for success, the value is all that a claim looks at; a failure
-        // acquires (see `WaitWord::replace`), so the next search sees what the waker published.
+        // ORDERING: relaxed suffices for success, because a claim looks at the value only. A
+        // failure acquires (see `WaitWord::replace`), so the next search sees what the waker
+        // published.
         faulty!("slots/enter-overwrites", slot.replace(prepared, entered, Ordering::Relaxed), {
             slot.store(entered, Ordering::Relaxed);
             true
         })
     }
 
-    /// Whether workers park at once: nobody does anything to them that must wait until they do.
+    /// Returns `true` if workers go straight to PARKED: no other thread does anything to them that
+    /// must wait until they are parked.
     fn nobody_dozes(&self) -> bool {
         !self.can_be_held && !self.are_for_guests()
     }
 
-    /// Worker, which has entered: if nobody has claimed it after this time, it calls `rest`. It is
-    /// dozing all the while, so nobody but a waker does anything to it. It must [park](Self::park)
-    /// next.
+    /// Calls `rest` if the worker is not claimed within `time`. The worker has entered and must
+    /// [park](Self::park) next. It is DOZING meanwhile, so only a waker can change its slot.
     pub(crate) fn rest_in(&self, worker: usize, time: Duration, rest: impl FnOnce()) {
         let slot = &self.slots[worker];
-        // ORDERING: relaxed; what we have put there, or a claim, which `park` acquires.
+        // ORDERING: relaxed; the value is our own, or a claim, which `park` acquires.
         let entered = slot.load(Ordering::Relaxed);
         if matches!(entered, DOZING | PARKED) && slot.wait_while_for(entered, time) {
             rest();
         }
     }
 
-    /// Worker: blocks until claimed, or until it gets up by itself: whether it has. Calls `guard`
-    /// whenever it is on guard, for as long as that lasts. If it gets bored, so be it.
+    /// Blocks until the worker is claimed or gets up by itself; returns `true` in the second case.
+    /// Calls `guard` whenever the slot is GUARDING, until that ends. With `boredom`, the worker
+    /// gets up when it is bored.
     pub(crate) fn park(
         &self,
         worker: usize,
@@ -264,19 +271,20 @@ impl Slots {
             Parking::Vacant => VACANT,
             Parking::OnGuard => GUARDING,
         };
-        // ORDERING: release pairs with the acquire of a claim that holds us, or of a guest that
-        // takes our seat: what we did before comes before what they do. A failure, by a claim,
+        // ORDERING: release pairs with the acquires in `claim` (a waker that holds us) and `sit` (a
+        // guest that takes our seat): what we did comes before what they do. A failure, by a claim,
         // acquires.
         if self.nobody_dozes() || slot.replace(DOZING, parked, Ordering::Release) {
-            // WAKE: every path to here has entered; whoever claims the slot unparks it, and does so
-            // after the last change of the word. So does a guest that leaves it to us.
+            // WAKE: every path to here has entered. The waker that claims the slot unparks it,
+            // after its last change of the word. So does a guest that leaves the seat to us
+            // (`rise`).
             let mut end = Guard::Ended;
             while end == Guard::Ended {
                 if self.wait_until_claimed(worker, boredom) {
                     return true;
                 }
-                // ORDERING: relaxed; only what stands there counts. Who claimed us released more,
-                // which the last wait acquires.
+                // ORDERING: relaxed; only the value counts. The last wait acquires what a claim
+                // released.
                 let guards = slot.load(Ordering::Relaxed) == GUARDING;
                 end = if guards { guard() } else { Guard::Claimed };
             }
@@ -286,37 +294,37 @@ impl Slots {
         false
     }
 
-    /// Worker, which was on guard in its main loop, and is no more: sleeps on like others. False if
+    /// Ends the guard of a worker in its main loop, which sleeps on like others. Returns `false` if
     /// it was claimed.
     #[must_use]
     pub(crate) fn end_guard(&self, worker: usize) -> bool {
-        // ORDERING: release pairs with the acquire of a guest, as in `park`.
+        // ORDERING: release pairs with the acquire in `sit`, as in `park`.
         self.slots[worker].replace(GUARDING, VACANT, Ordering::Release)
     }
 
-    /// Waker: makes a worker the sentry that is parked. False if it is not. The caller must
+    /// Makes a parked worker the sentry. Returns `false` if it is not parked. The caller must
     /// [wake](Self::wake) it.
     #[must_use]
     pub(crate) fn set_alarm(&self, worker: usize) -> bool {
         let slot = &self.slots[worker];
-        // ORDERING: release pairs with the sleeper's acquire in `park`: it sees the flag that it is
-        // going to clear.
+        // ORDERING: release pairs with the sleeper's acquire in `park`: it sees the flag in the
+        // word that it is going to clear.
         let release = mutant::weaken("slots/alarm-relaxed", Ordering::Release);
-        // ORDERING: relaxed; look before you swap.
+        // ORDERING: relaxed; a look before the swap.
         let seen = slot.load(Ordering::Relaxed);
         matches!(seen, PARKED | VACANT) && slot.replace(seen, GUARDING, release)
     }
 
-    /// Worker, which is the sentry: blocks for so long. False if it was claimed meanwhile.
+    /// Blocks the sentry for `time`. Returns `false` if it was claimed meanwhile.
     #[must_use]
     pub(crate) fn nap(&self, worker: usize, time: Duration) -> bool {
         self.slots[worker].wait_while_for(GUARDING, time)
     }
 
-    /// Worker, which was the sentry: gets up by itself. False if it was claimed.
+    /// Gets the sentry up by itself. Returns `false` if it was claimed.
     #[must_use]
     pub(crate) fn get_up(&self, worker: usize) -> bool {
-        // ORDERING: relaxed; nobody else acts on it. A failure, by a claim, acquires.
+        // ORDERING: relaxed; no other thread acts on it. A failure, by a claim, acquires.
         let slot = &self.slots[worker];
         faulty!("slots/get-up-overwrites", slot.replace(GUARDING, AWAKE, Ordering::Relaxed), {
             slot.store(AWAKE, Ordering::Relaxed);
@@ -324,16 +332,16 @@ impl Slots {
         })
     }
 
-    /// Waker: takes the worker out of its slot. If it [slept](Claim::slept), the caller must call
-    /// [`unpark`](Self::unpark).
+    /// Takes the worker out of its slot, as a waker. If it [slept](Claim::slept), the caller must
+    /// call [`unpark`](Self::unpark).
     #[must_use]
     #[inline(never)]
     pub(crate) fn claim(&self, worker: usize, grip: Grip) -> Claim {
         let slot = &self.slots[worker];
         loop {
-            // ORDERING: relaxed; look before you swap. What makes a sleeper visible here is the
-            // acquire with which the caller read the count, the word or the latch; for a broadcast,
-            // its fence.
+            // ORDERING: relaxed; a look before the swap. A sleeper is visible here because the
+            // caller acquired the count, the word or the latch; or, for a broadcast, because of its
+            // fence.
             let (seen, claim) = match slot.load(Ordering::Relaxed) {
                 GUARDING => (GUARDING, Claim::Relieved),
                 seen @ (PARKED | VACANT) if grip == Grip::Hold => (seen, Claim::Held),
@@ -347,16 +355,16 @@ impl Slots {
             };
             let replaced = match claim {
                 Claim::Awake => true,
-                // ORDERING: acquire pairs with the release in `depart`. Who starts a thread
-                // releases.
+                // ORDERING: acquire pairs with the release in `depart`. Starting a thread releases.
                 Claim::Absent => slot.replace(ABSENT, AWAKE, Ordering::Acquire),
-                // ORDERING: acquire pairs with the release in `park`. To let it go releases.
+                // ORDERING: acquire pairs with the release in `park`. `unpark`, which lets it go,
+                // releases.
                 Claim::Held | Claim::Relieved => {
                     slot.replace(seen, faulty!("slots/no-hold", HELD, AWAKE), Ordering::Acquire)
                 }
-                // ORDERING: release pairs with the sleeper's acquire in `park` or `enter`: its next
-                // search sees the news. Belt and braces: if not, the look after its next fence
-                // does.
+                // ORDERING: release pairs with the sleeper's acquire in `park` or `enter`, so its
+                // next search sees the news. Not strictly needed: otherwise the look after its next
+                // fence would.
                 Claim::Stopped | Claim::Asleep | Claim::Guest => {
                     slot.replace(seen, seen & GUEST | AWAKE, Ordering::Release)
                 }
@@ -368,7 +376,7 @@ impl Slots {
         }
     }
 
-    /// Waker: takes the worker out of its slot, if it sleeps alone too.
+    /// Takes the worker out of its slot, as a waker, even if it sleeps alone.
     #[must_use]
     pub(crate) fn claim_by_name(&self, worker: usize, grip: Grip) -> Claim {
         match self.claim_alone(worker) {
@@ -379,12 +387,12 @@ impl Slots {
         }
     }
 
-    /// Waker: wakes the worker it claimed, and lets it go if it held it.
+    /// Wakes a worker that the caller has claimed, and lets it go if it was held.
     pub(crate) fn unpark(&self, worker: usize, claim: Claim) {
         let slot = &self.slots[worker];
         if matches!(claim, Claim::Held | Claim::Relieved) {
-            // ORDERING: release pairs with the sleeper's acquire in `park`: it sees what was done
-            // to it meanwhile.
+            // ORDERING: release pairs with the sleeper's acquire in `park`: it sees what the waker
+            // did while it held the sleeper.
             slot.store(AWAKE, mutant::weaken("slots/let-go-relaxed", Ordering::Release));
         }
         if matches!(claim, Claim::Guest | Claim::GuestAlone) {
@@ -393,7 +401,7 @@ impl Slots {
         omittable!("slots/no-wake", slot.wake());
     }
 
-    /// Waker: lets a worker look at its slot that it has made the sentry.
+    /// Lets a worker that was made the sentry look at its slot.
     pub(crate) fn wake(&self, worker: usize) {
         omittable!("slots/no-alarm", self.slots[worker].wake());
     }

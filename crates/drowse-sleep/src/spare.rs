@@ -1,16 +1,16 @@
-//! Spares: workers that are there only at times, to stand in for others that block.
+//! Spares: seats for threads that stand in for workers that block.
 //!
-//! A pool of so many workers may have *spare* seats beside theirs. Somebody sits in one of them
-//! only while another worker does not run, and leaves again. Whoever is there is a worker like any
-//! other, searches, sleeps and is woken.
+//! A pool may have *spare* seats besides those of its workers. A thread sits in a spare seat only
+//! while a worker is blocked, and leaves it again. While there, it is a worker like any other: it
+//! searches, sleeps and is woken.
 //!
-//! # Who is counted
+//! # Counting
 //!
-//! The protocol's word counts who searches and who sleeps, and those who decide whether a fence is
-//! needed take all others for active. So a seat counts from the moment at which it was first taken,
-//! for good, whether somebody sits in it or not: nobody who might post is ever left out. An empty
-//! one is active, as far as the word tells, and so is a worker that blocks. They take up no
-//! processor: there is [room](crate::room) for others.
+//! The protocol's word counts the workers that search and those that sleep; `must_fence_posters`,
+//! which decides if a fence is needed, takes all others for active. So a seat counts from when it
+//! is first taken, for good, even while it is empty: no thread that might post is ever left out. An
+//! empty seat counts as active in the word, and so does a worker that blocks. They use no
+//! processor, so there is [room](crate::room) for others.
 
 use crate::meter::Meter;
 use crate::placement::Placement;
@@ -20,8 +20,8 @@ use drowse_sync::atomic::Ordering;
 use drowse_sync::{CachePadded, Outlined};
 
 impl Sleep {
-    /// The same, with so many spare seats beside those of the workers, or as many of them as there
-    /// can be. They come after the others, and nobody sits in them.
+    /// Adds `spares` spare seats, or as many as there can be. They come after the seats of the
+    /// workers, and are empty.
     #[must_use]
     pub fn with_spares(mut self, spares: usize) -> Self {
         let seats = self.workers.saturating_add(spares).min(MAX_WORKERS);
@@ -37,27 +37,27 @@ impl Sleep {
         self
     }
 
-    /// All seats that there can be.
+    /// Returns the number of all seats that there can be.
     pub fn seats(&self) -> usize {
         self.slots.count()
     }
 
-    /// The seats that somebody may sit in, those of the workers among them: they come first.
+    /// Returns the number of seats that threads may sit in. Those of the workers come first.
     pub fn seats_in_use(&self) -> usize {
-        // ORDERING: acquire pairs with the release in `open_seat`: what belongs to the seat was
-        // made before.
+        // ORDERING: acquire pairs with the release in `open_seat`: the meter and the placement of
+        // the seat were made before.
         self.seats_in_use.load(Ordering::Acquire)
     }
 
-    /// Somebody is going to sit in this seat, which nobody sits in. To be called by a worker that
-    /// is active, before that.
+    /// Opens an empty spare seat for a thread. Must be called by an active worker before the thread
+    /// sits there.
     pub fn open_seat(&self, seat: usize) {
         self.meters.get_or_grow(seat, |_| CachePadded::new(Meter::default()));
         self.placement.open_seat(seat);
-        // ORDERING: release pairs with the acquire in `seats_in_use`, for what belongs to the seat.
-        // The count itself could be relaxed: a thread that counts the active seats, and finds this
-        // one inactive, has acquired the change of the word that made it so, which comes after
-        // this.
+        // ORDERING: release pairs with the acquire in `seats_in_use`, for the meter and placement
+        // of the seat. The count itself could be relaxed: a thread that counts the active seats and
+        // finds this one inactive has acquired the change of the word that made it inactive, which
+        // comes after this.
         let before = self.seats_in_use.fetch_max(seat + 1, Ordering::Release);
         if before > seat {
             self.step_back();
@@ -67,7 +67,8 @@ impl Sleep {
         }
     }
 
-    /// Nobody sits in this seat any more. To be called by the one who did, active, at the end.
+    /// Leaves a spare seat. Must be called by the thread that sat there, while it is active, at the
+    /// end.
     pub fn leave_seat(&self, seat: usize) {
         self.step_aside();
         if let Some(detector) = &self.detector {
@@ -75,12 +76,12 @@ impl Sleep {
         }
     }
 
-    /// A worker, or a spare seat, takes up no processor from now on, though it counts as active.
+    /// Records that an active worker or spare seat uses no processor from now on.
     pub fn step_aside(&self) {
         self.aside.add(1);
     }
 
-    /// It does again.
+    /// Records that it uses a processor again.
     pub fn step_back(&self) {
         self.aside.subtract(1);
     }

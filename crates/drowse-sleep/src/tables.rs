@@ -1,26 +1,25 @@
-//! Every word that a small pool can reach, and what each protocol makes of it.
+//! Test of the protocols' tables, for every word that a small pool can reach.
 //!
-//! A protocol is a table; so all of it can be tried. The explorer plays three workers and whoever
-//! posts: each worker is somewhere on its way to sleep and back, and any of them may take its next
-//! step. From every state that can be reached it takes every step, and checks what must hold. What
-//! lies between the steps (fences, looks, slots) is not played here: that is what the models are
-//! for.
+//! A protocol is a table, so all of it can be tried. The explorer plays three workers and the
+//! posters: each worker is somewhere on its way to sleep and back, and any of them may take its
+//! next step. From every state that can be reached it takes every step, and checks what must hold.
+//! The steps in between (fences, looks, slots) are not played here: the models test them.
 
 use crate::{
-    Announcement, Baton, Counters, Heads, Idleness, Jec, LastLook, Posted, Protocol, Relay, Sleepy, Wake,
-    WakeSize,
+    Announcement, Baton, Counters, Heads, Idleness, Jec, LastLook, Posted, Protocol, Relay, Sleepy,
+    Wake, WakeSize,
 };
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 const WORKERS: usize = 3;
 
-/// Fewer than there are workers.
+/// Room of the pool: fewer than there are workers.
 const ROOM: usize = 2;
 
-/// So far a counter of events may go.
+/// Limit for a counter of events, to keep the number of states finite.
 const MOST_EVENTS: u64 = 8;
 
-/// Where a worker is on its way.
+/// State of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Life {
     Active,
@@ -39,7 +38,7 @@ struct State {
     workers: [Life; WORKERS],
     /// Workers that were claimed, and are still counted as sleeping. They may run already.
     claimed: usize,
-    /// Who is the sentry, or was, and has yet to stand down.
+    /// The worker that is the sentry, or was and has yet to stand down.
     sentry: Option<usize>,
 }
 
@@ -56,7 +55,7 @@ impl State {
         self.count(|life| matches!(life, Life::Idle | Life::Sleepy { .. }))
     }
 
-    /// Who was the sentry, and is up.
+    /// Returns the former sentry, which is up and has yet to stand down.
     fn relieved(&self) -> Option<usize> {
         self.sentry.filter(|worker| self.workers[*worker] != Life::Asleep)
     }
@@ -68,11 +67,10 @@ impl State {
     }
 }
 
-/// All states of a pool that sleeps by this protocol.
+/// Search through all states of a pool that sleeps by this protocol.
 struct Explorer<'a> {
     protocol: &'a dyn Protocol,
-    /// Whether a post keeps sleepy workers from committing. If it does not, its last look comes
-    /// later.
+    /// `true` if a post keeps sleepy workers from committing. If not, the last look comes later.
     posts_hold_back: bool,
     seen: HashSet<State>,
     todo: Vec<State>,
@@ -80,8 +78,14 @@ struct Explorer<'a> {
 
 impl<'a> Explorer<'a> {
     fn explore(protocol: &'a dyn Protocol, posts_hold_back: bool) -> HashSet<State> {
-        let mut explorer = Self { protocol, posts_hold_back, seen: HashSet::new(), todo: Vec::new() };
-        explorer.reach(State { word: 0, workers: [Life::Active; WORKERS], claimed: 0, sentry: None });
+        let mut explorer =
+            Self { protocol, posts_hold_back, seen: HashSet::new(), todo: Vec::new() };
+        explorer.reach(State {
+            word: 0,
+            workers: [Life::Active; WORKERS],
+            claimed: 0,
+            sentry: None,
+        });
         while let Some(state) = explorer.todo.pop() {
             explorer.check(&state);
             (0..WORKERS).for_each(|worker| explorer.step(&state, worker));
@@ -95,7 +99,7 @@ impl<'a> Explorer<'a> {
     }
 
     fn reach(&mut self, mut state: State) {
-        // Nothing depends on how many have found something.
+        // No decision depends on the number of finds.
         state.word -= self.protocol.finds(state.word);
         let events = (state.word >> 16) & 0x7FFF_FFFF;
         if state.claimed <= WORKERS && events <= MOST_EVENTS && self.seen.insert(state.clone()) {
@@ -103,11 +107,11 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// What must hold in every state.
     fn check(&self, state: &State) {
         if let Some(heads) = self.protocol.heads(state.word) {
             let active = state.count(|life| life == Life::Active);
-            let counted = Heads { inactive: WORKERS - active, sleeping: state.asleep() + state.claimed };
+            let counted =
+                Heads { inactive: WORKERS - active, sleeping: state.asleep() + state.claimed };
             assert_eq!(heads, counted, "{state:?}");
         }
         if state.asleep() > 0 {
@@ -118,12 +122,16 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// What the worker can do next.
+    /// Takes every step that the worker can take next.
     fn step(&mut self, state: &State, worker: usize) {
         let (protocol, word) = (self.protocol, state.word);
         if state.relieved() == Some(worker) {
-            // The first thing that it does.
-            return self.reach(State { word: protocol.stand_down(word), sentry: None, ..state.clone() });
+            // A former sentry first stands down.
+            return self.reach(State {
+                word: protocol.stand_down(word),
+                sentry: None,
+                ..state.clone()
+            });
         }
         match state.workers[worker] {
             Life::Active => {
@@ -133,7 +141,10 @@ impl<'a> Explorer<'a> {
                 self.stop(state, worker);
                 if let Some((word, Announcement(announced))) = protocol.announce(word, worker) {
                     let undisturbed = protocol.commit(word, Announcement(announced));
-                    assert!(undisturbed.is_some(), "nobody disturbs it, and it cannot sleep: {state:?}");
+                    assert!(
+                        undisturbed.is_some(),
+                        "nobody disturbs it, and it cannot sleep: {state:?}"
+                    );
                     self.reach(state.with(word, worker, Life::Sleepy { announced, news: false }));
                 }
             }
@@ -147,11 +158,12 @@ impl<'a> Explorer<'a> {
                         assert!(!(news && self.posts_hold_back), "it sleeps on news: {state:?}");
                         self.reach(state.with(word, worker, Life::Asleep));
                     }
-                    // The commit has ended the announcement, without a word.
+                    // A commit that fails has ended the announcement without a change of the word.
                     None => self.reach(state.with(state.word, worker, Life::Idle)),
                 }
             }
-            // Its last look found something, or it was stopped; or it was the sentry, and gets up.
+            // Its last look found something, or a waker stopped it; or it was the sentry, and gets
+            // up.
             Life::Asleep => {
                 if protocol.rules().last_look == LastLook::AfterCommit {
                     self.reach(state.with(protocol.uncount(word), worker, Life::Idle));
@@ -163,8 +175,7 @@ impl<'a> Explorer<'a> {
     fn stop(&mut self, state: &State, worker: usize) {
         let (word, baton) = self.protocol.stop_looking(state.word);
         let stopped = state.with(word, worker, Life::Active);
-        // Posts may have counted on it. (While somebody is still counted who was claimed, that one
-        // will search.)
+        // Posts may have counted on it. (But a claimed worker that is still counted will search.)
         let counted_on = self.protocol.heads(word).is_some() && stopped.claimed == 0;
         if counted_on && stopped.searching() == 0 && stopped.asleep() > 0 {
             assert_eq!(baton, Baton::Pass, "{stopped:?}");
@@ -172,7 +183,7 @@ impl<'a> Explorer<'a> {
         self.reach(stopped);
     }
 
-    /// Whatever can be posted, by whomever, and whomever that wakes.
+    /// Posts everything that can be posted, and wakes what that asks for.
     fn news(&mut self, state: &State) {
         let everybody_told = State {
             workers: state.workers.map(|life| match life {
@@ -205,12 +216,12 @@ impl<'a> Explorer<'a> {
         }
         let (word, wake) = self.protocol.alert(state.word);
         assert!(wake == Wake::All || state.asleep() == 0, "not all are woken: {state:?}");
-        // A last look that comes after the commit sees to the sleepy.
+        // If the last look comes after the commit, it covers the sleepy workers.
         let late = self.protocol.rules().last_look == LastLook::AfterCommit;
         self.wake(&State { word, ..if late { state.clone() } else { everybody_told } }, wake);
     }
 
-    /// Every way in which that can be done.
+    /// Does this in every possible way.
     fn wake(&mut self, state: &State, wake: Wake) {
         let asleep: Vec<usize> =
             (0..WORKERS).filter(|worker| state.workers[*worker] == Life::Asleep).collect();
@@ -286,7 +297,6 @@ fn sleepy_in_every_state() {
     assert!(states.len() > 20, "{}", states.len());
 }
 
-/// Loses every job.
 #[derive(Debug)]
 struct WakesNobody;
 
@@ -312,11 +322,13 @@ fn a_table_that_does_not_hold_back_is_noticed() {
     Explorer::explore(&Counters::default(), true);
 }
 
-/// What each event makes of each word, as a table for people.
+/// Draws the table for people: the outcome of each event for each word.
 fn draw(protocol: &dyn Protocol, name: fn(u64) -> String) -> String {
-    const COLUMNS: [&str; 7] = ["start", "stop", "announce", "commit", "post", "post of 3", "alert"];
+    const COLUMNS: [&str; 7] =
+        ["start", "stop", "announce", "commit", "post", "post of 3", "alert"];
     let mut rows: BTreeMap<String, [BTreeSet<String>; COLUMNS.len()]> = BTreeMap::new();
-    let one_job = Posted { jobs: 1, by_worker: true, queue_was_empty: true, workers: WORKERS, room: ROOM };
+    let one_job =
+        Posted { jobs: 1, by_worker: true, queue_was_empty: true, workers: WORKERS, room: ROOM };
     for State { word, workers, claimed, sentry } in Explorer::explore(protocol, false) {
         if claimed > 0 || sentry.is_some_and(|worker| workers[worker] != Life::Asleep) {
             continue;
@@ -350,7 +362,8 @@ fn draw(protocol: &dyn Protocol, name: fn(u64) -> String) -> String {
         row[5].insert(outcome(protocol.post(word, &Posted { jobs: 3, ..one_job })));
         row[6].insert(outcome(protocol.alert(word)));
     }
-    let mut table = format!("| word | {} |\n|{}\n", COLUMNS.join(" | "), "---|".repeat(COLUMNS.len() + 1));
+    let mut table =
+        format!("| word | {} |\n|{}\n", COLUMNS.join(" | "), "---|".repeat(COLUMNS.len() + 1));
     for (word, cells) in rows {
         let cells = cells.map(|cell| match cell.len() {
             0 => String::from("-"),
@@ -361,7 +374,7 @@ fn draw(protocol: &dyn Protocol, name: fn(u64) -> String) -> String {
     table
 }
 
-/// How many are inactive, and how many of those sleep.
+/// Formats inactive and sleeping workers.
 fn heads(word: u64) -> String {
     let Heads { inactive, sleeping } = Heads::of(word);
     format!("{inactive}/{sleeping}")
@@ -369,8 +382,10 @@ fn heads(word: u64) -> String {
 
 #[test]
 fn the_readmes_show_the_tables() {
-    let even_or_odd = |word| format!("{} {}", heads(word), if word & 1 << 16 == 0 { "odd" } else { "even" });
-    let with_sentry = |word| heads(word) + if Relay.stand_down(word) == word { "" } else { " sentry" };
+    let even_or_odd =
+        |word| format!("{} {}", heads(word), if word & 1 << 16 == 0 { "odd" } else { "even" });
+    let with_sentry =
+        |word| heads(word) + if Relay.stand_down(word) == word { "" } else { " sentry" };
     for (readme, table) in [
         (include_str!("counters/README.md"), draw(&Counters::default(), heads)),
         (include_str!("jec/README.md"), draw(&Jec::new(), even_or_odd)),

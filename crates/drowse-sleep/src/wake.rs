@@ -1,50 +1,51 @@
-//! How sleepers are woken: news, a decision, a claim, a wake-up.
+//! Path of news to a sleeper: news, a decision, a claim, a wake-up.
 
 use crate::slots::{Claim, Grip};
 use crate::word::Event;
 use crate::{Posted, PostedTo, Reason, Sleep, Wake};
 use drowse_sync::{faulty, full_fence, full_fence_after_rmw, omittable};
 
-/// What becomes of whoever wakes a worker.
+/// Next step of a waking thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Waker {
-    /// A worker that has more to do: its processor is not free.
+    /// Goes on: a worker with more work to do, whose processor stays busy.
     GoesOn,
-    /// Anybody else: perhaps it sleeps next, and its processor is the best place for the one it
-    /// wakes.
+    /// May stop: any other thread. If it sleeps next, its processor is the best place for the woken
+    /// worker.
     MayStop,
 }
 
 impl Sleep {
-    /// New work for anyone: `jobs` jobs were published by a worker that is active: not between
-    /// [`start_looking`](Self::start_looking) and [`stop_looking`](Self::stop_looking). Wakes whom
-    /// the protocol wants to wake.
+    /// Announces that an active worker has published `jobs` jobs. Wakes as many workers as the
+    /// protocol decides. (A worker is active when it is not between
+    /// [`start_looking`](Self::start_looking) and [`stop_looking`](Self::stop_looking).)
     ///
-    /// `queue` is where they are; it is asked only when somebody sleeps.
+    /// `queue` is where the jobs are; it is asked only if a worker sleeps.
     ///
-    /// When nobody sleeps or is sleepy, this is one load and one branch, whatever the protocol. The
-    /// caller must have executed a [light fence](drowse_sync::light_fence) since it published the
-    /// jobs, or a full one if it does not hold [`LightFences`](drowse_sync::LightFences).
+    /// If no worker sleeps or is sleepy, this is one load and one branch, whatever the protocol.
+    /// The caller must have executed a [light fence](drowse_sync::light_fence) since it published
+    /// the jobs, or a full one if it does not hold [`LightFences`](drowse_sync::LightFences).
     #[inline(always)]
     pub fn post(&self, jobs: usize, queue: &impl PostedTo) {
-        // ORDERING: the caller's fence pairs with that of a worker that falls asleep, or passes the
-        // baton.
+        // ORDERING: the caller's fence pairs with those in `announce`, `commit` and
+        // `pass_the_baton`. Without it, we could miss a sleeper whose last look misses our job.
         if self.word.wants_attention() {
             self.post_cold(jobs, true, queue);
         }
     }
 
-    /// As [`post`](Self::post), for jobs that a thread which is not a worker put into the injector,
-    /// by a read-modify-write, and has touched nothing else since.
+    /// Announces `jobs` jobs that a thread outside the pool has put into the injector by a
+    /// read-modify-write. The thread must not have written anything else since.
     pub fn post_injected(&self, jobs: usize, queue: &impl PostedTo) {
-        // ORDERING: pairs with the fence of a worker that falls asleep, or passes the baton.
+        // ORDERING: pairs with the fences in `announce`, `commit` and `pass_the_baton`, as in
+        // `post`.
         full_fence_after_rmw("sleep/no-post-fence");
         if self.word.wants_attention() {
             self.post_cold(jobs, false, queue);
         }
     }
 
-    /// Whether a post would have anything to do.
+    /// Returns `true` if a post would have to ask the protocol: workers sleep or are sleepy.
     pub fn has_sleepers(&self) -> bool {
         self.word.wants_attention()
     }
@@ -71,13 +72,19 @@ impl Sleep {
         Posted { jobs, by_worker, queue_was_empty, workers: self.seats_in_use(), room: self.room() }
     }
 
-    /// The latch of worker `owner` was set: `slept` is what
-    /// [`LatchWord::set`](crate::LatchWord::set) said.
+    /// Announces that the latch of worker `owner` was set. `slept` is the result of
+    /// [`LatchWord::set`](crate::LatchWord::set).
     ///
-    /// `waker` tells what becomes of the calling thread; it is asked only if somebody may have to
+    /// `waker` tells what the calling thread does next. It is called only if a worker may have to
     /// be woken.
     #[inline]
-    pub fn latch_set(&self, owner: usize, slept: bool, reason: Reason, waker: impl FnOnce() -> Waker) {
+    pub fn latch_set(
+        &self,
+        owner: usize,
+        slept: bool,
+        reason: Reason,
+        waker: impl FnOnce() -> Waker,
+    ) {
         if slept || !self.rules.tells_latch {
             self.latch_set_cold(owner, slept, reason, waker());
         }
@@ -86,53 +93,55 @@ impl Sleep {
     #[cold]
     fn latch_set_cold(&self, owner: usize, slept: bool, reason: Reason, waker: Waker) {
         if slept {
-            // WAKE: the owner is asleep, or about to be, on that very latch; or it has noticed.
+            // WAKE: the owner sleeps on this latch, or is about to, or has seen it set and left its
+            // slot.
             self.wake(reason, waker, &|| Wake::Only(owner));
         } else {
-            // ORDERING: the latch was set before; pairs with the fence of a worker that announces.
+            // ORDERING: pairs with the fence in `announce`, and comes after the latch was set.
+            // Either we see the worker sleepy, or its last look sees the latch set.
             full_fence("sleep/no-latch-fence");
             self.alert(reason);
         }
     }
 
-    /// Each worker was left a job that nobody else may run.
+    /// Announces that each worker was left a job that no other worker may run.
     pub fn post_broadcast(&self) {
-        // ORDERING: pairs with the fence of a worker that falls asleep: we see that it does, or it
-        // sees its job.
+        // ORDERING: pairs with the fences in `announce` and `commit`. Either we see the worker
+        // sleepy or counted, or its last look sees the job.
         full_fence("sleep/no-broadcast-fence");
         self.alert(Reason::Broadcast);
     }
 
-    /// News for everybody. The caller has executed a full fence since.
+    /// Alerts all workers. The caller has executed a full fence since it published the news.
     fn alert(&self, reason: Reason) {
         let change = || self.word.change(Event::Alert, |word| self.protocol.alert(word));
         self.wake(reason, Waker::MayStop, &change);
     }
 
-    /// The baton: one sleeper takes the place of the last searcher.
+    /// Passes the baton: wakes a sleeper in place of the last searcher.
     pub(crate) fn wake_for_baton(&self) {
         self.wake_in_place_of_posts(Reason::Baton, Waker::GoesOn);
     }
 
-    /// Somebody sees that there is more to do than those do who are up, and that no post will wake
-    /// anybody for it.
+    /// Wakes workers for jobs whose posts relied on another thread and woke none.
     pub(crate) fn wake_in_place_of_posts(&self, reason: Reason, waker: Waker) {
         let posted = self.posted(self.baton_jobs(), true, false);
         let decide = || self.word.change(Event::Baton, |word| self.protocol.baton(word, &posted));
         self.wake(reason, waker, &decide);
     }
 
-    /// Wakes whom `decide` says.
+    /// Wakes the workers that `decide` returns.
     pub(crate) fn wake(&self, reason: Reason, waker: Waker, decide: &dyn Fn() -> Wake) {
         self.wake_preferring(None, reason, waker, decide);
     }
 
-    /// Wakes whom `decide` says; if it leaves the choice, rather this one than others.
+    /// Wakes the workers that `decide` returns. If it leaves the choice, `preferred` comes first.
     ///
-    /// All of them are claimed and uncounted before the first one is unparked: it must not take
-    /// itself for the last who searches while others are on their way. Where there is a census, the
-    /// decision, the claims and the census are one step: nobody finds the pool dead in between, and
-    /// the first one may run and block before the others are unparked.
+    /// All of them are claimed and uncounted before the first one is unparked. Otherwise it could
+    /// take itself for the last searcher while the others are on their way. With deadlock detection
+    /// the decision, the claims and the census are one step under the detector's lock, so the
+    /// census never shows all workers asleep or blocked in between, even if the first one runs and
+    /// blocks before the others are unparked.
     #[inline(never)]
     fn wake_preferring(
         &self,
@@ -147,21 +156,28 @@ impl Sleep {
         let decide = || self.or_place_sentry(decide());
         let hold = waker == Waker::GoesOn && self.placement.is_on();
         let grip = if hold { Grip::Hold } else { Grip::LetGo };
-        // Most wakes are of one worker, and need no memory.
+        // Most wakes are of one worker and allocate nothing.
         let (mut first, mut others) = (None, Vec::new());
         let mut keep = |claimed| match first {
             None => first = Some(claimed),
             Some(_) => others.push(claimed),
         };
         match &self.detector {
-            None => self.claim(decide(), preferred, grip, &mut |worker, claim| keep((worker, claim))),
+            None => {
+                self.claim(decide(), preferred, grip, &mut |worker, claim| keep((worker, claim)))
+            }
             Some(detector) => {
                 let early = faulty!("sleep/decides-unlocked", None, Some(decide()));
                 detector.wake(&mut |awake| {
-                    self.claim(early.unwrap_or_else(&decide), preferred, grip, &mut |worker, claim| {
-                        omittable!("detector/wake-one-by-one", awake(worker, claim));
-                        keep((worker, claim));
-                    });
+                    self.claim(
+                        early.unwrap_or_else(&decide),
+                        preferred,
+                        grip,
+                        &mut |worker, claim| {
+                            omittable!("detector/wake-one-by-one", awake(worker, claim));
+                            keep((worker, claim));
+                        },
+                    );
                 });
             }
         }
@@ -171,8 +187,9 @@ impl Sleep {
         }
     }
 
-    /// If a sentry will do, makes somebody that, and wakes nobody. If there is nobody to make it
-    /// of, those who are counted as sleeping are about to, or were claimed by others: wakes one.
+    /// Makes a sleeper the sentry if `wake` asks for one. Returns the wake that is left to do: one
+    /// worker if no sleeper can be the sentry, because all that are counted are still on their way
+    /// to sleep or were claimed by other wakers.
     fn or_place_sentry(&self, wake: Wake) -> Wake {
         if wake != Wake::Sentry {
             return wake;
@@ -180,14 +197,15 @@ impl Sleep {
         if self.place_sentry() {
             return Wake::Nobody;
         }
-        // WAKE: posts that relied on the flag did so before this; who sleeps by then is in its
-        // slot.
+        // WAKE: posts that relied on the flag read the word before `stand_down` changed it. The
+        // acquire of that change shows us the prepared slots of all workers counted by then, so
+        // `claim` finds one, unless other wakers have claimed them all.
         self.stand_down();
         omittable!("sentry/nobody-instead", return Wake::Any(1));
         Wake::Nobody
     }
 
-    /// The fault: the census is told of one worker at a time.
+    /// Tells the census of a single worker, for the fault `detector/wake-one-by-one`.
     #[cfg(any(drowse_loom, drowse_shuttle))]
     fn count_awake(&self, worker: usize, claim: Claim) {
         if let Some(detector) = &self.detector {
@@ -195,20 +213,25 @@ impl Sleep {
         }
     }
 
-    /// Takes those out of their slots who are to be woken, and who sleep or are about to.
+    /// Claims the workers that `wake` names, as far as they sleep or are about to.
     ///
-    /// Those who slept are uncounted: so the counts are true from this moment on, not from the
-    /// moment at which the system gets round to running them. One that was stopped before uncounts
-    /// itself.
+    /// Uncounts those that slept. So the counts are right from this moment on, not only when the
+    /// system runs the woken threads. A worker that was stopped before it slept uncounts itself.
     #[inline(never)]
-    fn claim(&self, wake: Wake, preferred: Option<usize>, grip: Grip, claimed: &mut dyn FnMut(usize, Claim)) {
+    fn claim(
+        &self,
+        wake: Wake,
+        preferred: Option<usize>,
+        grip: Grip,
+        claimed: &mut dyn FnMut(usize, Claim),
+    ) {
         let (candidates, mut wanted) = match wake {
             Wake::Nobody | Wake::Sentry => (0..0, 0),
             Wake::Any(wanted) => (0..self.seats_in_use(), wanted),
             Wake::Only(worker) => (worker..worker + 1, 1),
             Wake::All => (0..self.seats_in_use(), usize::MAX),
         };
-        // Whoever can choose takes those first that have a thread.
+        // If there is a choice, workers that have a thread come first.
         let can_choose = matches!(wake, Wake::Any(_));
         let preferred = preferred.filter(|worker| can_choose && candidates.contains(worker));
         let candidates = preferred.into_iter().chain(candidates);
@@ -239,7 +262,7 @@ impl Sleep {
         }
     }
 
-    /// Wakes a worker that was claimed.
+    /// Wakes a worker that the caller has claimed.
     fn unpark(&self, worker: usize, claim: Claim, reason: Reason) {
         let meter = &self.meters[worker];
         if !claim.slept() {
@@ -253,17 +276,18 @@ impl Sleep {
         if claim == Claim::Absent {
             return self.start_absent(worker, reason);
         }
-        // WAKE: the worker is ours since the claim; nobody else will wake it.
+        // WAKE: since the claim only this thread can wake the worker.
         self.slots.unpark(worker, claim);
     }
 
-    /// How many workers are up, those on their way included; all of them if the word does not tell.
+    /// Returns how many workers are awake or being woken; all of them if the word does not tell.
     fn up(&self) -> usize {
         let heads = self.protocol.heads(self.word.peek());
         self.seats_in_use() - heads.map_or(0, |heads| heads.sleeping.min(self.seats_in_use()))
     }
 
-    /// A worker that has committed sleeps no more, or never did.
+    /// Takes a worker off the count of the sleeping: it was woken, or has committed and did not
+    /// sleep.
     pub(crate) fn uncount(&self) {
         self.word.change(Event::Uncount, |word| (self.protocol.uncount(word), ()));
     }

@@ -1,26 +1,29 @@
-//! Who stays awake a little longer than the others.
+//! Watch: one searcher stays awake a little longer than the others.
 
 use crate::policy::ROUNDS_UNTIL_SLEEPY;
 use crate::{Idle, Sleep};
 
 impl Sleep {
-    /// Whether it is worth staying awake for longer: see
+    /// Returns `true` if the worker should search on before it becomes sleepy: see
     /// [`Policy::rounds_on_watch`](crate::Policy::rounds_on_watch).
     pub(crate) fn keeps_watch(&self, idle: &Idle) -> bool {
         let rounds = self.policy.rounds_on_watch;
-        // In the middle of a job it waits for one who may have to be woken first, and who may wait
-        // for it in turn.
-        let (rounds, company) = if idle.in_a_job { (rounds.saturating_mul(3), 2) } else { (rounds, 1) };
+        // In the middle of a job it waits for another worker, which may have to be woken first and
+        // may then wait for this one.
+        let (rounds, company) =
+            if idle.in_a_job { (rounds.saturating_mul(3), 2) } else { (rounds, 1) };
         idle.watched < rounds && self.expects_a_brief_wait(idle.worker, idle.in_a_job, company)
     }
 
-    /// Whether this worker, which is active, would keep watch if it had to wait now, in the middle
-    /// of a job. Then it goes on running, and whom it wakes must not be put behind it.
+    /// Returns `true` if this active worker would keep watch if it had to wait now, in the middle
+    /// of a job. Then it goes on running, and a worker that it wakes must not be placed on its
+    /// processor.
     pub fn would_keep_watch(&self, worker: usize) -> bool {
         self.policy.rounds_on_watch > 0 && self.expects_a_brief_wait(worker, true, 1)
     }
 
-    /// Whether the last sleep of this kind was brief, and at most `company` search.
+    /// Returns `true` if the last sleep of this kind was brief and at most `company` workers
+    /// search.
     fn expects_a_brief_wait(&self, worker: usize, in_a_job: bool, company: usize) -> bool {
         let few_search = || {
             let heads = self.protocol.heads(self.word.peek());
@@ -29,11 +32,11 @@ impl Sleep {
         self.meters[worker].slept_briefly(in_a_job) && few_search()
     }
 
-    /// Searches that a worker need not do before it gets sleepy: as many as it does by default, if
-    /// it has never slept.
+    /// Returns the number of searches that the worker may skip before it becomes sleepy: the
+    /// default number if it has never slept.
     ///
-    /// While a pool starts its workers have nothing to find, and to search would keep a processor
-    /// from whoever starts the others. One search shows what came meanwhile.
+    /// While a pool starts, its workers have nothing to find, and searching would keep a processor
+    /// from the thread that starts the others. One search shows what came meanwhile.
     pub(crate) fn head_start(&self, worker: usize) -> u32 {
         let is_new = self.meters[worker].sleeps.get() == 0;
         if is_new { self.policy.rounds_until_sleepy.min(ROUNDS_UNTIL_SLEEPY) } else { 0 }
@@ -45,10 +48,14 @@ mod tests {
     use crate::{Idle, LatchWord, Pause, Policy, Sleep, SleepProtocol};
     use std::time::Duration;
 
-    const POLICY: Policy =
-        Policy { rounds_until_sleepy: 2, rounds_while_sleepy: 9, rounds_on_watch: 5, pause: Pause::Spin(0) };
+    const POLICY: Policy = Policy {
+        rounds_until_sleepy: 2,
+        rounds_while_sleepy: 9,
+        rounds_on_watch: 5,
+        pause: Pause::Spin(0),
+    };
 
-    /// Worker 0 has slept for so long.
+    /// Returns a pool whose worker 0 has just slept for `time`.
     fn after_a_sleep_of(time: Duration, protocol: SleepProtocol) -> Sleep {
         let sleep = Sleep::new(2, protocol, POLICY);
         let begin = Duration::from_secs(1);
@@ -58,7 +65,8 @@ mod tests {
         sleep
     }
 
-    /// Empty searches of worker 0 before the one after which it gets sleepy.
+    /// Returns the number of empty searches of worker 0 before the one after which it becomes
+    /// sleepy.
     fn patience(sleep: &Sleep) -> u32 {
         patience_of(sleep, sleep.start_looking(0))
     }
@@ -127,6 +135,9 @@ mod tests {
 
     #[test]
     fn a_protocol_that_does_not_count_searchers_has_no_watch() {
-        assert_eq!(patience(&after_a_sleep_of(Duration::from_micros(20), SleepProtocol::Sleepy)), 2);
+        assert_eq!(
+            patience(&after_a_sleep_of(Duration::from_micros(20), SleepProtocol::Sleepy)),
+            2
+        );
     }
 }

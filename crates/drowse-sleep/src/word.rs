@@ -8,15 +8,16 @@ use drowse_sync::{CachePadded, faulty, mutant};
 ///
 /// # Notes on memory ordering
 ///
-/// All changes are read-modify-writes, so they form one sequence. Those that tell others something
-/// acquire and release: whoever sees one of them also sees what the thread that made it, and those
-/// before it, had written by then: a worker's slot that was prepared before it was counted, a job
-/// that was pushed before its worker began to search. That an *unchanged* word is news as well is
-/// the business of the fences: see [`Sleep::post`](crate::Sleep::post).
+/// All changes are read-modify-writes, so they form one sequence. Changes that tell others
+/// something acquire and release: a thread that sees one also sees what was written before it and
+/// before all earlier ones. So `Sleep::claim` finds the slots that counted workers had prepared,
+/// `must_fence_posters` need not fence against jobs pushed before their worker began to search, and
+/// `Sleep::pay` and `stand_down` find the jobs of posts that relied on them. For an *unchanged*
+/// word the fences take care of this: see [`Sleep::post`](crate::Sleep::post).
 #[derive(Debug)]
 pub(crate) struct Word(CachePadded<AtomicU64>);
 
-/// What happened, where the word changes.
+/// Causes of a change of the word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Event {
     StartLooking,
@@ -39,22 +40,22 @@ impl Word {
         Self(CachePadded::new(AtomicU64::new(0)))
     }
 
-    /// Whether a post has anything to do. The whole of the hot path: one load, one test, one
-    /// branch.
+    /// Returns `true` if a post has anything to do. The whole hot path: one load, test and branch.
     #[inline(always)]
     pub(crate) fn wants_attention(&self) -> bool {
-        // ORDERING: relaxed; the poster's fence comes before it. If the answer is yes, `change`
-        // loads again and acquires.
+        // ORDERING: relaxed; the poster's fence comes before it (see `Sleep::post`). If the answer
+        // is yes, `change` loads again and acquires.
         self.0.load(Ordering::Relaxed) & ATTENTION != 0
     }
 
-    /// The word at about this moment, for a guess.
+    /// Returns the word at about this moment, for a guess.
     pub(crate) fn peek(&self) -> u64 {
-        // ORDERING: relaxed; nothing but patience depends on it.
+        // ORDERING: relaxed; callers only guess by it (how long to search, which processor to
+        // avoid). `Sleep::pay_if_owed` argues its own read.
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Changes the word as the protocol's transition says, in one step. Returns the decision.
+    /// Changes the word by the protocol's transition, in one step. Returns the decision.
     pub(crate) fn change<D>(&self, event: Event, transition: impl Fn(u64) -> (u64, D)) -> D {
         loop {
             let seen = self.load(event);
@@ -65,7 +66,7 @@ impl Word {
         }
     }
 
-    /// As [`change`](Self::change), for a transition that may not be possible: then `None`.
+    /// Changes the word as [`change`](Self::change) does; `None` if the transition is not possible.
     pub(crate) fn try_change<D>(
         &self,
         event: Event,
@@ -82,12 +83,13 @@ impl Word {
 
     fn load(&self, event: Event) -> u64 {
         // ORDERING: acquire pairs with the release in `replace`, for a transition that changes
-        // nothing. Belt and braces there: a post that sees a sleeper counted, but not its slot, has
-        // executed its fence before the sleeper did, and the sleeper's last look shows it the job.
+        // nothing. A second safeguard there: a post that sees a sleeper counted, but not its slot,
+        // has executed its fence before the sleeper did, and the sleeper's last look
+        // (`Sleep::commit`) shows it the job.
         self.0.load(event.ordering(Ordering::Acquire))
     }
 
-    /// False if another thread has changed the word since it was `seen`.
+    /// Returns `false` if another thread has changed the word since it was `seen`.
     fn replace(&self, event: Event, seen: u64, next: u64) -> bool {
         if next == seen {
             return true;
@@ -104,15 +106,18 @@ impl Word {
 }
 
 impl Event {
-    /// The ordering of a change for this event, if others learn something from it.
+    /// Returns the ordering of a change for this event: `ordering` if others learn from it.
     fn ordering(self, ordering: Ordering) -> Ordering {
         match self {
-            // ORDERING: relaxed; nobody learns anything from these but the value. (They do not end
-            // the release sequence of those that came before.)
-            Self::Announce | Self::Cancel | Self::Uncount | Self::StopLooking | Self::Sit | Self::Owe => {
-                Ordering::Relaxed
-            }
-            // ORDERING: the caller's.
+            // ORDERING: relaxed; no thread learns anything from these but the value. (They do not
+            // end the release sequence of earlier changes.)
+            Self::Announce
+            | Self::Cancel
+            | Self::Uncount
+            | Self::StopLooking
+            | Self::Sit
+            | Self::Owe => Ordering::Relaxed,
+            // ORDERING: `ordering`, from `load` or `replace`.
             Self::StartLooking => mutant::weaken("word/start-relaxed", ordering),
             Self::Commit => mutant::weaken("word/commit-relaxed", ordering),
             Self::Post => mutant::weaken("word/post-relaxed", ordering),
@@ -123,7 +128,7 @@ impl Event {
         }
     }
 
-    /// The fault of storing a change without a look at the word.
+    /// Returns the fault of storing a change without a look at the word.
     const fn overwrites(self) -> &'static str {
         match self {
             Self::StartLooking => "word/start-overwrites",

@@ -109,7 +109,8 @@ impl Book {
     /// The same, of these jobs.
     pub(crate) fn first_open_of(&self, pages: Range<Page>) -> Option<String> {
         let is_open = |word: u32| {
-            word & MADE != 0 && (times(word, DROPPED) == 0 || word & LOUD != 0 && times(word, HEARD) == 0)
+            word & MADE != 0
+                && (times(word, DROPPED) == 0 || word & LOUD != 0 && times(word, HEARD) == 0)
         };
         let mut words = pages.map(|page| (page, self.pages[page as usize].load(Ordering::Relaxed)));
         words.find(|(_, word)| is_open(*word)).map(|(page, word)| tell(page, word))

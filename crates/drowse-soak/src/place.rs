@@ -36,7 +36,10 @@ impl Home {
             return f();
         }
         let index = drowse::current_thread_index();
-        demand!(drowse::current_thread_has_pending_tasks().is_some(), "a job runs outside any pool");
+        demand!(
+            drowse::current_thread_has_pending_tasks().is_some(),
+            "a job runs outside any pool"
+        );
         let width = drowse::current_num_threads();
         demand!(index.is_none_or(|index| index < width), "index {index:?} of {width}");
         let Self::Pool(number) = self else { return f() };
@@ -74,7 +77,9 @@ impl Place {
     pub(crate) fn random(world: &'static World, home: Home, dice: &mut Dice) -> Self {
         let stays = match home {
             // From outside, the current pool is the global one.
-            Home::Outside if world.plan.global && dice.one_in(3) => return Self::here(Home::Global),
+            Home::Outside if world.plan.global && dice.one_in(3) => {
+                return Self::here(Home::Global);
+            }
             Home::Outside => false,
             _ => !dice.one_in(5),
         };
@@ -116,7 +121,10 @@ impl Place {
         }
     }
 
-    pub(crate) fn scope_fifo<'scope, R: Send>(self, op: impl FnOnce(&ScopeFifo<'scope>) -> R + Send) -> R {
+    pub(crate) fn scope_fifo<'scope, R: Send>(
+        self,
+        op: impl FnOnce(&ScopeFifo<'scope>) -> R + Send,
+    ) -> R {
         match self.pool {
             Some(pool) => pool.scope_fifo(op),
             None => drowse::scope_fifo(op),
@@ -130,7 +138,10 @@ impl Place {
         }
     }
 
-    pub(crate) fn in_place_scope_fifo<'scope, R>(self, op: impl FnOnce(&ScopeFifo<'scope>) -> R) -> R {
+    pub(crate) fn in_place_scope_fifo<'scope, R>(
+        self,
+        op: impl FnOnce(&ScopeFifo<'scope>) -> R,
+    ) -> R {
         match self.pool {
             Some(pool) => pool.in_place_scope_fifo(op),
             None => drowse::in_place_scope_fifo(op),
@@ -189,7 +200,10 @@ impl Place {
         }
     }
 
-    pub(crate) fn broadcast<R: Send>(self, op: impl Fn(BroadcastContext<'_>) -> R + Sync) -> Vec<R> {
+    pub(crate) fn broadcast<R: Send>(
+        self,
+        op: impl Fn(BroadcastContext<'_>) -> R + Sync,
+    ) -> Vec<R> {
         match self.pool {
             Some(pool) => pool.broadcast(op),
             None => drowse::broadcast(op),

@@ -2,7 +2,9 @@
 
 use crate::dice::Dice;
 use crate::world::World;
-use drowse::{Pause, SleepPolicy, SleepProtocol, Start, Steering, ThreadPool, ThreadPoolBuilder, Waiting};
+use drowse::{
+    Pause, SleepPolicy, SleepProtocol, Start, Steering, ThreadPool, ThreadPoolBuilder, Waiting,
+};
 use std::time::Duration;
 
 /// The widest pool.
@@ -82,8 +84,12 @@ pub(crate) struct PoolPlan {
     announced: bool,
 }
 
-const EAGER: SleepPolicy =
-    SleepPolicy { rounds_until_sleepy: 0, rounds_while_sleepy: 0, rounds_on_watch: 0, pause: Pause::Spin(1) };
+const EAGER: SleepPolicy = SleepPolicy {
+    rounds_until_sleepy: 0,
+    rounds_while_sleepy: 0,
+    rounds_on_watch: 0,
+    pause: Pause::Spin(1),
+};
 const PATIENT: SleepPolicy = SleepPolicy {
     rounds_until_sleepy: 200,
     rounds_while_sleepy: 1,
@@ -145,7 +151,10 @@ fn environment(dice: &mut Dice, isolates: bool) -> Vec<(&'static str, &'static s
     };
     perhaps("DROWSE_GUESTS", &[None, Some("1")]);
     perhaps("DROWSE_STEER", &[None, Some("0"), Some("1")]);
-    perhaps("DROWSE_SLEEP", &[None, Some("sleepy"), Some("counters:queue,blocks"), Some("jec:blitz")]);
+    perhaps(
+        "DROWSE_SLEEP",
+        &[None, Some("sleepy"), Some("counters:queue,blocks"), Some("jec:blitz")],
+    );
     perhaps("DROWSE_NUM_THREADS", &[None, Some("3")]);
     perhaps("DROWSE_START", &[None, None, Some("ondemand")]);
     perhaps("DROWSE_IDLE_TIMEOUT", &[None, None, Some("1"), Some("30")]);
@@ -257,7 +266,8 @@ impl PoolPlan {
             builder = builder.trace(&drowse::Trace::new());
         }
         if self.announced {
-            builder = builder.start_handler(|_| world.has_come()).exit_handler(|_| world.has_left());
+            builder =
+                builder.start_handler(|_| world.has_come()).exit_handler(|_| world.has_left());
         }
         builder
     }
@@ -288,12 +298,17 @@ mod tests {
         let some = |what: fn(&Plan) -> bool| plans.iter().any(what);
         assert!(some(|plan| plan.one_cpu && plan.storm && plan.membarrier == Membarrier::Refused));
         assert!(some(|plan| !plan.one_cpu && plan.membarrier == Membarrier::RefusedLate));
-        assert!(some(|plan| plan.isolates) && plans.iter().all(|plan| plan.upward || !plan.isolates));
+        assert!(
+            some(|plan| plan.isolates) && plans.iter().all(|plan| plan.upward || !plan.isolates)
+        );
         assert!(plans.iter().all(|plan| !plan.ample || plan.calm && plan.jobs < MANY));
         assert!(some(|plan| plan.calm && plan.upward) && some(|plan| plan.calm && !plan.upward));
         assert!(some(|plan| plan.global && plan.upward && plan.lean));
         for width in [1, 2, 3, 8, MAX_WIDTH] {
-            assert!(plans.iter().any(|plan| plan.pools.iter().any(|pool| pool.width == width)), "{width}");
+            assert!(
+                plans.iter().any(|plan| plan.pools.iter().any(|pool| pool.width == width)),
+                "{width}"
+            );
         }
     }
 }

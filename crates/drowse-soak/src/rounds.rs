@@ -57,7 +57,9 @@ pub(crate) fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["round", seed, ref only @ ..] => {
-            actions::do_only(only.iter().flat_map(|words| words.split(',')).map(String::from).collect());
+            actions::do_only(
+                only.iter().flat_map(|words| words.split(',')).map(String::from).collect(),
+            );
             round::run(Plan::of(seed.parse().expect("a seed")));
             ExitCode::SUCCESS
         }
@@ -93,7 +95,8 @@ impl Options {
         };
         for pair in words.chunks(2) {
             let [option, value] = pair else { return Err(format!("{pair:?} needs a value")) };
-            let number = || value.parse::<u64>().map_err(|_| format!("{option} {value} is no number"));
+            let number =
+                || value.parse::<u64>().map_err(|_| format!("{option} {value} is no number"));
             match *option {
                 "--minutes" => options.time = Duration::from_secs(60 * number()?),
                 "--seconds" => options.time = Duration::from_secs(number()?),
@@ -114,7 +117,8 @@ impl Options {
     }
 
     fn run(&self) -> ExitCode {
-        let (started, next, tally) = (Instant::now(), AtomicU64::new(0), Mutex::new(Tally::default()));
+        let (started, next, tally) =
+            (Instant::now(), AtomicU64::new(0), Mutex::new(Tally::default()));
         let worker = || {
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
@@ -182,7 +186,8 @@ impl Tally {
         match outcome {
             Ok(counts) => {
                 for (name, times) in counts.lines().filter_map(|line| line.split_once(' ')) {
-                    *self.counts.entry(name.to_string()).or_default() += times.parse::<usize>().unwrap_or(0);
+                    *self.counts.entry(name.to_string()).or_default() +=
+                        times.parse::<usize>().unwrap_or(0);
                 }
             }
             Err(report) => {
@@ -201,7 +206,10 @@ impl Tally {
 
     fn say(&self, elapsed: Duration) {
         let (rounds, jobs, failed) = (self.rounds, self.jobs(), self.failed.len());
-        println!("soak: {rounds} rounds, {jobs} jobs in {:.0} s, {failed} failed", elapsed.as_secs_f64());
+        println!(
+            "soak: {rounds} rounds, {jobs} jobs in {:.0} s, {failed} failed",
+            elapsed.as_secs_f64()
+        );
         // Whoever listens may be gone: then nobody needs it.
         let _ = io::stdout().flush();
     }
@@ -223,7 +231,8 @@ impl Tally {
 impl Options {
     /// What does the round again.
     fn again(&self, seed: u64) -> String {
-        let only = if self.only.is_empty() { String::new() } else { format!(" --only {}", self.only) };
+        let only =
+            if self.only.is_empty() { String::new() } else { format!(" --only {}", self.only) };
         format!("cargo xtask soak --seed {seed}{only}")
     }
 }

@@ -90,8 +90,11 @@ impl Job {
         self.world.book.ran(self.page);
         let region = Region::enter(self.page);
         // In a pool that isolates, whatever waits is isolated.
-        let _region =
-            if self.home.isolates(self.world) { Region::of(self.page..self.pages.end) } else { region };
+        let _region = if self.home.isolates(self.world) {
+            Region::of(self.page..self.pages.end)
+        } else {
+            region
+        };
         let mut dice = self.dice.split();
         let way_to_panic = dice.below(4);
         let turn = Turn {

@@ -103,7 +103,9 @@ impl World {
                 pool.shutdown();
                 // The system forgets a thread a moment after it tells that it has ended.
                 let left = || !tasks::named(&format!("pool{index}.")).is_empty();
-                until("the threads of a pool that was shut down have ended", || left().then(tasks::table));
+                until("the threads of a pool that was shut down have ended", || {
+                    left().then(tasks::table)
+                });
             }
         }
     }
@@ -139,13 +141,19 @@ impl World {
 
     /// Leave for a worker of the pool to block until another one runs a job. `None` if the pool has
     /// one worker and nobody who would stand in, or if another one has leave to.
-    pub(crate) fn leave_to_block(&'static self, pool: usize, is_asked_by_worker: bool) -> Option<Leave> {
+    pub(crate) fn leave_to_block(
+        &'static self,
+        pool: usize,
+        is_asked_by_worker: bool,
+    ) -> Option<Leave> {
         let (plan, meeting) = (&self.plan.pools[pool], &self.pools[pool].meeting);
         // In isolation there may be nobody who would run the other one.
         let must_lend = plan.width == 1 || self.plan.isolates;
-        let is_possible = !must_lend || if self.plan.isolates { self.plan.ample } else { plan.lends() };
+        let is_possible =
+            !must_lend || if self.plan.isolates { self.plan.ample } else { plan.lends() };
         let may_mark = is_asked_by_worker || !plan.has_census();
-        let is_granted = is_possible && (may_mark || !must_lend) && !meeting.swap(true, Ordering::AcqRel);
+        let is_granted =
+            is_possible && (may_mark || !must_lend) && !meeting.swap(true, Ordering::AcqRel);
         is_granted.then(|| Leave { meeting, must_lend, may_mark })
     }
 
@@ -160,7 +168,10 @@ impl World {
             return f();
         }
         let others = count.fetch_add(1, Ordering::Relaxed);
-        demand!(others < limit, "{others} jobs run beside another, and no more than {limit} should");
+        demand!(
+            others < limit,
+            "{others} jobs run beside another, and no more than {limit} should"
+        );
         let result = f();
         count.fetch_sub(1, Ordering::Relaxed);
         result
@@ -185,6 +196,10 @@ impl Bomb {
         let Some(bomb) = payload.downcast_ref::<Self>() else {
             fail(&format!("{whose} panicked with what nobody panicked with"));
         };
-        demand!(among.contains(&bomb.0), "{whose} panicked for job {}, not one of {among:?}", bomb.0);
+        demand!(
+            among.contains(&bomb.0),
+            "{whose} panicked for job {}, not one of {among:?}",
+            bomb.0
+        );
     }
 }

@@ -1,7 +1,7 @@
-//! How many threads can run at once.
+//! Number of threads that can run at once.
 
-/// The number of threads the process may run at once, as far as the system tells: its CPU affinity
-/// and, on Linux, its cgroup's quota count. At least 1. Reads files: some tens of microseconds.
+/// Returns how many threads the process may run at once, as far as the system tells: CPU affinity
+/// and, on Linux, the cgroup's quota count. At least 1. Reads files: some tens of microseconds.
 pub fn core_count() -> usize {
     if cfg!(any(drowse_loom, drowse_shuttle)) {
         return 2;

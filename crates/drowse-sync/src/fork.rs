@@ -1,20 +1,20 @@
-//! What a `fork` leaves behind.
+//! Detection of forked children, and values of which each process has its own.
 //!
-//! A forked child has one thread, a copy of the one that forked. All others are gone, in the middle
-//! of whatever they did: locks that they held stay locked, and nobody answers. So what belongs to
-//! the threads of a process is marked with the [`Process`], and what all of them share is had anew
-//! by each, [`PerProcess`].
+//! A forked child has one thread, a copy of the thread that forked. All others are gone, in the
+//! middle of whatever they did: locks that they held stay locked, and no thread answers a request.
+//! So what belongs to the threads of a process is marked with the [`Process`], and each process
+//! makes its own instance of what all its threads share: [`PerProcess`].
 //!
-//! On Linux the C library tells us of a fork, so that to look costs a load. A process that was made
-//! in another way, by a bare `clone`, is not noticed. Elsewhere on Unix the number of the process
-//! tells. Under the model checkers there is one process.
+//! On Linux the C library reports a fork, so a check costs one load. A process that was made in
+//! another way, by a bare `clone`, is not noticed. Elsewhere on Unix the process id tells. Under
+//! the model checkers there is one process.
 
 use crate::platform::{process_number, watch_forks};
 use std::fmt;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// A process, to be told apart from those that were forked from it.
+/// Identity of a process: different in each child that is forked from it.
 ///
 /// ```
 /// use drowse_sync::Process;
@@ -26,23 +26,23 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 pub struct Process(u64);
 
 impl Process {
-    /// The process that calls this.
+    /// Returns the calling process.
     pub fn this() -> Self {
         watch_forks();
         Self(process_number())
     }
 
-    /// Whether this is the one. In a child that was forked since, it is not.
+    /// Returns `true` if this is the calling process. In a child that was forked since, it is not.
     #[inline]
     pub fn is_this(self) -> bool {
         self.0 == process_number()
     }
 }
 
-/// Something of which each process has one, made when it is first needed: for a `static`.
+/// A value of which each process has its own, made when it is first needed: for a `static`.
 ///
-/// Nobody waits for another thread to make it, since that one may be gone in a forked child. If two
-/// make it at the same time, one of them is dropped.
+/// No thread waits for another thread to make the value, since the other thread may be gone in a
+/// forked child. If two make it at the same time, one of the two values is dropped.
 ///
 /// ```
 /// use drowse_sync::{Mutex, PerProcess};
@@ -62,22 +62,24 @@ struct Entry<T> {
 }
 
 impl<T> PerProcess<T> {
-    /// Not made yet.
+    /// Returns a place for a value that is not made yet.
     #[allow(clippy::new_without_default)]
     pub const fn new() -> Self {
         Self { entry: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// That of this process. What a parent process had stays as it was, and is not used.
+    /// Returns the value of this process; `make` makes it if there is none. A parent process's
+    /// value stays as it was, and is not used.
     pub fn get(&'static self, make: impl FnOnce() -> T) -> &'static T {
         self.look().map_or_else(|entry| self.get_cold(entry, make), |entry| &entry.value)
     }
 
-    /// That of this process, if there is one.
+    /// Returns the entry of this process; if there is none, the stale entry or null.
     fn look(&'static self) -> Result<&'static Entry<T>, *mut Entry<T>> {
-        // ORDERING: acquire pairs with the release below: the entry was written.
+        // ORDERING: acquire pairs with the release in `get_cold`: the entry is fully written.
+        // Relaxed would let this thread read uninitialised memory.
         let entry = self.entry.load(Ordering::Acquire);
-        // SAFETY: leaked, or null; and nobody has it but to share it.
+        // SAFETY: null, or leaked by `get_cold`; only shared references to it exist.
         unsafe { entry.as_ref() }.filter(|entry| entry.of.is_this()).ok_or(entry)
     }
 
@@ -85,13 +87,13 @@ impl<T> PerProcess<T> {
     fn get_cold(&'static self, mut seen: *mut Entry<T>, make: impl FnOnce() -> T) -> &'static T {
         let made = Box::into_raw(Box::new(Entry { of: Process::this(), value: make() }));
         loop {
-            // ORDERING: release pairs with the acquire in `look`. A failure is looked at anew.
+            // ORDERING: release pairs with the acquire in `look`. A failure calls `look` again.
             match self.entry.compare_exchange(seen, made, Ordering::Release, Ordering::Relaxed) {
-                // SAFETY: leaked just now, and shared from now on.
+                // SAFETY: leaked just now, and only shared from now on.
                 Ok(_) => return unsafe { &(*made).value },
                 Err(_) => match self.look() {
                     Ok(entry) => {
-                        // SAFETY: ours, and nobody else has seen it.
+                        // SAFETY: made by this thread, and never published.
                         drop(unsafe { Box::from_raw(made) });
                         return &entry.value;
                     }
@@ -108,7 +110,7 @@ impl<T> fmt::Debug for PerProcess<T> {
     }
 }
 
-// SAFETY: shares the value among threads, and drops on one thread what was made on the same.
+// SAFETY: the value is `Sync`; `get_cold` drops a value only on the thread that has made it.
 unsafe impl<T: Send + Sync> Sync for PerProcess<T> {}
 
 #[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]

@@ -1,11 +1,11 @@
-//! The one door through which drowse reaches the outside world of threads.
+//! The only crate of drowse that reaches the threads and the atomics of the outside world.
 //!
 //! Every atomic, lock, park, thread start, random seed and core count of drowse comes from here, so
 //! one switch replaces them all:
 //!
 //! | built with | what stands behind the names | used for |
 //! |---|---|---|
-//! | nothing special | `std`, and what the platform has | everybody's programs |
+//! | nothing special | `std`, and what the platform has | normal programs |
 //! | `--cfg drowse_loom` | [loom](https://docs.rs/loom) | weak memory, every interleaving |
 //! | `--cfg drowse_shuttle` | [shuttle](https://docs.rs/shuttle) | whole pools, random schedules |
 //!
@@ -43,7 +43,7 @@ mod yielding;
 
 use backend::real;
 pub use backend::{Arc, Condvar, Mutex, MutexGuard, OnceLock, Weak, atomic, cell, hint, thread};
-/// The one that [`Wake`](std::task::Wake) wants, in models too.
+/// std's `Arc`, in models too: [`Wake`](std::task::Wake) requires it.
 pub use std::sync::Arc as StdArc;
 
 pub use cores::core_count;

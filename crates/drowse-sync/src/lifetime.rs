@@ -1,19 +1,19 @@
-//! The life of a value that other threads use until they have told its owner, as loom sees it.
+//! Lifetimes that loom checks: of values that other threads use until they have told the owner.
 
-/// Nothing in a normal build. Under loom a use is a read of a cell and the end a write of it, so a
-/// model fails if there is a use that does not come before the end.
+/// Lifetime of a value. Empty in a normal build. Under loom a use is a read of a cell and the end
+/// is a write to it, so a model fails if a use does not happen before the end.
 #[derive(Debug)]
 pub struct Lifetime {
     #[cfg(drowse_loom)]
     cell: crate::cell::UnsafeCell<Option<loom::alloc::Track<()>>>,
 }
 
-// SAFETY: loom checks who comes to the cell when.
+// SAFETY: loom checks that no access of the cell races with a write.
 #[cfg(drowse_loom)]
 unsafe impl Sync for Lifetime {}
 
 impl Lifetime {
-    /// A life that begins.
+    /// Begins a lifetime.
     #[inline(always)]
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
@@ -23,7 +23,7 @@ impl Lifetime {
         }
     }
 
-    /// One that must have an end before that of the model.
+    /// Begins a lifetime that must end before the model does.
     #[inline(always)]
     pub fn that_must_end() -> Self {
         Self {
@@ -32,18 +32,18 @@ impl Lifetime {
         }
     }
 
-    /// The value is used.
+    /// Records a use of the value.
     #[inline(always)]
     pub fn used(&self) {
         #[cfg(drowse_loom)]
         self.cell.with(|_| ());
     }
 
-    /// The value is about to go.
+    /// Records the end: the value is about to be freed.
     #[inline(always)]
     pub fn over(&self) {
         #[cfg(drowse_loom)]
-        // SAFETY: loom has seen to it that nobody else is there.
+        // SAFETY: loom fails the model if any other access does not happen before this write.
         self.cell.with_mut(|track| unsafe { (*track).take() });
     }
 }

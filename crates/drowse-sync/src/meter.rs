@@ -1,4 +1,4 @@
-//! What metrics are made of: counts and times that nothing important depends on.
+//! Building blocks of metrics: counts and times that no correctness depends on.
 
 use crate::platform::Moment;
 use crate::real::AtomicU64;
@@ -8,8 +8,8 @@ use std::time::Duration;
 
 /// A count for people to read.
 ///
-/// What is right does not hang on it, at most how patient a worker is. So it is the same in a model
-/// as in a program: a model does not explore it.
+/// Correctness does not depend on it; at most the patience of a worker does. So it is a std atomic
+/// in models too, and a model does not explore its interleavings.
 ///
 /// ```
 /// let jobs = drowse_sync::Counter::new();
@@ -21,48 +21,48 @@ use std::time::Duration;
 pub struct Counter(AtomicU64);
 
 impl Counter {
-    /// Zero.
+    /// Returns a count of zero.
     pub const fn new() -> Self {
         Self(AtomicU64::new(0))
     }
 
     /// Adds, from any thread.
     pub fn add(&self, amount: u64) {
-        // ORDERING: relaxed; nothing is read on the strength of a count.
+        // ORDERING: relaxed; no other access depends on the value of a count.
         self.0.fetch_add(amount, Ordering::Relaxed);
     }
 
-    /// Adds, from the one thread that ever does: a load and a store, without a locked instruction.
+    /// Adds, from the only thread that writes: a load and a store, without a locked instruction.
     #[inline]
     pub fn add_mine(&self, amount: u64) {
-        // ORDERING: relaxed, as above; nobody else writes between the two.
+        // ORDERING: relaxed; no access depends on a count. No other thread writes between the two.
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(amount), Ordering::Relaxed);
     }
 
-    /// Sets it, from the one thread that ever does.
+    /// Sets the count, from the only thread that writes.
     #[inline]
     pub fn set_mine(&self, value: u64) {
-        // ORDERING: relaxed, as above.
+        // ORDERING: relaxed; no other access depends on the value of a count.
         self.0.store(value, Ordering::Relaxed);
     }
 
-    /// Takes away, from any thread; not below zero.
+    /// Subtracts, from any thread; not below zero.
     pub fn subtract(&self, amount: u64) {
-        // ORDERING: relaxed, as above.
+        // ORDERING: relaxed; no other access depends on the value of a count.
         let less = |count: u64| Some(count.saturating_sub(amount));
         let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
     }
 
-    /// Raises it to `value` if it is less, from any thread, and returns what it is then.
+    /// Raises the count to `value` if it is less, from any thread. Returns the new count.
     pub fn raise(&self, value: u64) -> u64 {
-        // ORDERING: relaxed; nothing is read on the strength of it.
+        // ORDERING: relaxed; no other access depends on the value of a count.
         self.0.fetch_max(value, Ordering::Relaxed).max(value)
     }
 
-    /// The count so far.
+    /// Returns the count so far.
     #[inline]
     pub fn get(&self) -> u64 {
-        // ORDERING: relaxed, as above.
+        // ORDERING: relaxed; no other access depends on the value of a count.
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -89,7 +89,7 @@ impl Stopwatch {
         Self(Moment::now())
     }
 
-    /// The time since the start. No time at all in a model, and where there is no clock.
+    /// Returns the time since the start: zero in a model, and where there is no clock.
     pub fn elapsed(&self) -> Duration {
         self.0.elapsed()
     }

@@ -1,12 +1,12 @@
-//! Values that are dropped by one function.
+//! Values whose drop code exists once in a program.
 
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 
-/// A value that is dropped by one function, wherever it is dropped.
+/// A value that is dropped by one function, in whatever place it is dropped.
 ///
-/// The compiler makes what drops the fields of a type anew in each of the units that it divides a
-/// crate into. For a type with many fields, dropped in many places, that adds up.
+/// The compiler generates the code that drops the fields of a type again in each codegen unit of a
+/// crate. For a type with many fields, dropped in many places, that adds up.
 ///
 /// ```
 /// let mut names = drowse_sync::Outlined::new(vec!["dozer"]);
@@ -43,7 +43,7 @@ impl<T> DerefMut for Outlined<T> {
 impl<T> Drop for Outlined<T> {
     #[inline(never)]
     fn drop(&mut self) {
-        // SAFETY: it is dropped here only, and not used afterwards.
+        // SAFETY: the value is dropped here only, and not used afterwards.
         unsafe { ManuallyDrop::drop(&mut self.0) };
     }
 }

@@ -1,4 +1,4 @@
-//! Keeping what different cores write on different cache lines.
+//! Padding, which keeps data that different cores write on different cache lines.
 
 use std::ops::{Deref, DerefMut};
 

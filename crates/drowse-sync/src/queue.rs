@@ -7,18 +7,18 @@ use model::Inner;
 
 /// An unbounded first-in first-out queue for any number of producers and consumers.
 ///
-/// Behind it stands crossbeam's segmented queue; under the model checkers, a locked one.
+/// It is crossbeam's segmented queue; under the model checkers, a locked queue.
 #[derive(Debug)]
 pub struct Queue<T>(Inner<T>);
 
 impl<T> Queue<T> {
-    /// An empty queue.
+    /// Returns an empty queue.
     pub fn new() -> Self {
         Self(Inner::new())
     }
 
-    /// Appends a value. The last access to the queue is a read-modify-write, as
-    /// [`full_fence_after_rmw`](crate::full_fence_after_rmw) wants it.
+    /// Appends a value. Its last access to the queue is a read-modify-write, as
+    /// [`full_fence_after_rmw`](crate::full_fence_after_rmw) requires.
     pub fn push(&self, value: T) {
         self.0.push(value);
     }
@@ -28,9 +28,8 @@ impl<T> Queue<T> {
         self.0.pop()
     }
 
-    /// Whether there was nothing to take. A push that happened before the call is seen; what it
-    /// takes to be sure that it *happened before* is the caller's business (see
-    /// [`full_fence`](crate::full_fence)).
+    /// Returns `true` if there was nothing to take. Sees every push that happened before the call.
+    /// The caller must establish that order itself (see [`full_fence`](crate::full_fence)).
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -48,8 +47,8 @@ mod model {
     use crate::atomic::{AtomicUsize, Ordering};
     use std::collections::VecDeque;
 
-    /// Like the real queue in what matters to the models: `is_empty` is a plain look at a published
-    /// length and orders nothing by itself.
+    /// A queue that is like the real one in what matters to the models: `is_empty` is a plain read
+    /// of a published length and orders nothing by itself.
     #[derive(Debug)]
     pub(super) struct Inner<T> {
         items: Mutex<VecDeque<T>>,
@@ -64,19 +63,19 @@ mod model {
         pub(super) fn push(&self, value: T) {
             let mut items = self.items.lock();
             items.push_back(value);
-            // ORDERING: release publishes the item to whoever reads the length; written under the
-            // lock.
+            // ORDERING: release pairs with the acquire in `is_empty`: a thread that reads the
+            // length sees the item. Written under the lock.
             self.length.store(items.len(), Ordering::Release);
         }
 
         pub(super) fn pop(&self) -> Option<T> {
-            // The lock would order more than the real queue does.
+            // Without this early return the lock would order more than the real queue does.
             if self.is_empty() {
                 return None;
             }
             let mut items = self.items.lock();
             let value = items.pop_front();
-            // ORDERING: as in `push`.
+            // ORDERING: release, as in `push`.
             self.length.store(items.len(), Ordering::Release);
             value
         }

@@ -1,9 +1,8 @@
-//! Something that many use and few replace.
+//! A value that many threads use and few replace.
 //!
 //! # Notes on memory ordering
 //!
-//! A user counts itself, then looks what there is. Whoever takes the value away does that first,
-//! and then looks whether there are users:
+//! A user increments a count, then reads the value. The taker removes it, then reads the counts:
 //!
 //! ```text
 //!     user                       taker
@@ -12,12 +11,12 @@
 //!     read value                 read users, until there are none
 //! ```
 //!
-//! With a full fence on both sides, the user finds nothing or the taker sees it. When it has seen
-//! the count go, by a release and an acquire, the user is done with the value.
+//! With a full fence on both sides, the user finds no value or the taker sees the user's count. The
+//! user decrements it with release, and the taker acquires that: the user is done with the value.
 //!
-//! There are two counts, and the taker turns new users from one to the other before it waits for
-//! each: so those who come later, for the next value, do not keep it waiting. It waits for both of
-//! them: a user may have looked which one it is long ago.
+//! There are two counts. Before the taker waits for one of them, it directs new users to the other:
+//! so users that come later, for the next value, do not prolong its wait. It waits for both, one
+//! after the other, since a user may have read `turn` long before it increments.
 
 use crate::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use crate::{CachePadded, full_fence, full_fence_after_rmw, mutant, omittable};
@@ -25,9 +24,9 @@ use std::fmt;
 use std::ops::Deref;
 use std::ptr;
 
-/// A value, or none, that any thread can use, and that can be taken away when nobody does.
+/// A value, or none, that any thread can use, and that can be taken away while no thread uses it.
 ///
-/// To use it costs two steps on a word that most threads have for themselves.
+/// A use costs two steps on a word that most threads have for themselves.
 ///
 /// ```
 /// use drowse_sync::Replaceable;
@@ -42,15 +41,15 @@ use std::ptr;
 pub struct Replaceable<T> {
     /// Null, or leaked.
     value: AtomicPtr<T>,
-    /// Its last bit says in which of the two counts new users are counted.
+    /// Turn; its last bit says which of the two counts new users increment.
     turn: AtomicUsize,
     users: Box<[CachePadded<[AtomicUsize; 2]>]>,
 }
 
-/// Threads share so many counts. (A model has few threads.)
+/// Number of pairs of counts that the threads share. (A model has few threads.)
 const COUNTS: usize = if cfg!(any(drowse_loom, drowse_shuttle)) { 1 } else { 16 };
 
-/// Which of the counts this thread has.
+/// Returns the index of this thread's pair of counts.
 #[cfg(not(any(drowse_loom, drowse_shuttle)))]
 fn place() -> usize {
     use std::cell::Cell;
@@ -60,7 +59,7 @@ fn place() -> usize {
     thread_local!(static PLACE: Cell<Option<usize>> = const { Cell::new(None) });
     PLACE.with(|place| {
         place.get().unwrap_or_else(|| {
-            // ORDERING: relaxed; it makes no difference which.
+            // ORDERING: relaxed; any number is correct, and different ones are faster.
             let new = NEXT.fetch_add(1, Ordering::Relaxed) % COUNTS;
             place.set(Some(new));
             new
@@ -74,7 +73,7 @@ fn place() -> usize {
 }
 
 impl<T> Replaceable<T> {
-    /// None yet.
+    /// Returns a place without a value.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         let count = || CachePadded::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
@@ -85,18 +84,19 @@ impl<T> Replaceable<T> {
         }
     }
 
-    /// The value, if there is one: it is not taken away as long as this lives.
+    /// Returns the value, if there is one. It is not taken away as long as the result lives.
     pub fn get(&self) -> Option<InUse<'_, T>> {
-        // ORDERING: relaxed; either will do.
+        // ORDERING: relaxed; either count is correct, since `take` waits for both.
         let turn = self.turn.load(Ordering::Relaxed) & 1;
         let count = &self.users[place()][turn];
-        // ORDERING: relaxed; the fence orders it before the look at the value.
+        // ORDERING: relaxed; the fence orders it before the load of the value, against the fence in
+        // `take`. Without it `take` could miss this user, which then reads the old value.
         count.fetch_add(1, Ordering::Relaxed);
         full_fence_after_rmw("replaceable/user-unfenced");
-        // ORDERING: acquire pairs with the release in `set`.
+        // ORDERING: acquire pairs with the release in `set`: the value is fully written.
         let value = self.value.load(Ordering::Acquire);
         let in_use = InUse { value, count };
-        // If there is nothing, it is not used any more.
+        // If there is no value, dropping `in_use` decrements the count again.
         (!value.is_null()).then_some(in_use)
     }
 
@@ -104,40 +104,45 @@ impl<T> Replaceable<T> {
     ///
     /// # Errors
     ///
-    /// If there is one: then it gives this one back.
+    /// If there is a value already: then it returns the new one.
     pub fn set(&self, value: T) -> Result<(), T> {
         let value = Box::into_raw(Box::new(value));
-        // ORDERING: release pairs with the acquire in `get`.
-        match self.value.compare_exchange(ptr::null_mut(), value, Ordering::Release, Ordering::Relaxed) {
+        // ORDERING: release pairs with the acquire in `get` and in `take`.
+        match self.value.compare_exchange(
+            ptr::null_mut(),
+            value,
+            Ordering::Release,
+            Ordering::Relaxed,
+        ) {
             Ok(_) => Ok(()),
-            // SAFETY: leaked just now, and nobody has seen it.
+            // SAFETY: leaked just now, and never published.
             Err(_) => Err(*unsafe { Box::from_raw(value) }),
         }
     }
 
-    /// Takes the value away, if there is one: at once for those who come later. Calls `pause` again
-    /// and again until those are done who use it, so none of them may be the calling thread.
+    /// Takes the value away, if there is one; callers of `get` find none at once. Calls `pause`
+    /// repeatedly until all current users are done, so none of them may be the calling thread.
     pub fn take(&self, mut pause: impl FnMut()) -> Option<T> {
-        // ORDERING: acquire pairs with the release in `set`: it is about to be read.
+        // ORDERING: acquire pairs with the release in `set`: the caller reads the value.
         let value = self.value.swap(ptr::null_mut(), Ordering::Acquire);
         if value.is_null() {
             return None;
         }
-        // ORDERING: pairs with the fence of a user.
+        // ORDERING: pairs with the fence in `get`: this thread sees the count, or `get` sees null.
         full_fence("replaceable/taker-unfenced");
         self.wait_for_turn(&mut pause);
         omittable!("replaceable/one-turn-only", self.wait_for_turn(&mut pause));
-        // SAFETY: leaked by `set`, and it was we who took it away. By the fences, whoever uses it
-        // was counted, and none is left.
+        // SAFETY: leaked by `set`, and the swap gave it to this call alone. By the fences, every
+        // user of it was counted, and each count has been zero since the swap.
         Some(*unsafe { Box::from_raw(value) })
     }
 
-    /// Turns new users to the other count, and waits until there is nobody left in this one.
+    /// Directs new users to the other count, and waits until the current one is zero.
     fn wait_for_turn(&self, pause: &mut impl FnMut()) {
-        // ORDERING: relaxed; which one new users take does not matter to those who are there.
+        // ORDERING: relaxed; the choice does not affect users that are already counted.
         let turn = self.turn.fetch_add(1, Ordering::Relaxed) & 1;
         for count in &self.users {
-            // ORDERING: acquire pairs with the release of a user that is done.
+            // ORDERING: acquire pairs with the release in `InUse::drop`: the user no longer reads.
             while count[turn].load(Ordering::Acquire) > 0 {
                 pause();
             }
@@ -147,14 +152,14 @@ impl<T> Replaceable<T> {
 
 impl<T> Drop for Replaceable<T> {
     fn drop(&mut self) {
-        // Nobody else has it.
-        drop(self.take(|| unreachable!("it is borrowed by those who use it")));
+        // The only reference is this one, so there are no users to wait for.
+        drop(self.take(|| unreachable!("its users borrow it")));
     }
 }
 
-// SAFETY: hands out what is `Sync` to share it, and what is `Send` to have it.
+// SAFETY: `get` shares the value (`T: Sync`), and `take` may move it to another thread (`T: Send`).
 unsafe impl<T: Send + Sync> Sync for Replaceable<T> {}
-// SAFETY: it has the value.
+// SAFETY: it owns the value.
 unsafe impl<T: Send> Send for Replaceable<T> {}
 
 impl<T> fmt::Debug for Replaceable<T> {
@@ -163,7 +168,7 @@ impl<T> fmt::Debug for Replaceable<T> {
     }
 }
 
-/// A value that is in use, and so is not taken away.
+/// Guard for a value that is in use, and so is not taken away.
 #[derive(Debug)]
 pub struct InUse<'a, T> {
     value: *const T,
@@ -174,14 +179,14 @@ impl<T> Deref for InUse<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: not null, and we are counted: see `Replaceable::take`.
+        // SAFETY: not null (see `get`), and `take` waits for the count of this guard.
         unsafe { &*self.value }
     }
 }
 
 impl<T> Drop for InUse<'_, T> {
     fn drop(&mut self) {
-        // ORDERING: release pairs with the acquire of whoever waits for us.
+        // ORDERING: release pairs with the acquire in `Replaceable::wait_for_turn`.
         self.count.fetch_sub(1, mutant::weaken("replaceable/leave-relaxed", Ordering::Release));
     }
 }

@@ -1,17 +1,17 @@
-//! What drowse has to say to people, on the standard error.
+//! Messages of drowse on the standard error.
 
 use crate::platform::write_to_stderr;
 use std::fmt;
 use std::mem;
 use std::panic::{self, AssertUnwindSafe};
 
-/// Writes one line to the standard error. If nobody reads it the line is lost, and nothing else.
+/// Writes one line to the standard error. If that is closed the line is lost, without an error.
 ///
-/// Every line of the library goes through here, and this never unwinds: it is called where a panic
-/// would free what other threads still use. (`eprintln!` panics when it cannot write.) What is said
-/// may come from the user's code, such as the text of an error, so that is guarded against too. Nor
-/// does it wait for the lock that std has round the standard error: whoever holds that may be
-/// waiting for us.
+/// Every message of the library goes through here. This never unwinds, because it is called where a
+/// panic would free what other threads still use. (`eprintln!` panics when it cannot write.) The
+/// text may come from the user's code, such as an error's `Display`, so its panics are caught too.
+/// This does not take std's lock around the standard error: its holder may be waiting for the
+/// caller.
 ///
 /// ```
 /// drowse_sync::say(format_args!("drowse: {} workers", 3));
@@ -22,7 +22,7 @@ pub fn say(line: fmt::Arguments<'_>) {
         write_to_stderr(format!("{line}\n").as_bytes());
     }));
     if let Err(payload) = said {
-        // It is the user's, and may panic when it is dropped.
+        // The payload is the user's, and may panic when it is dropped.
         mem::forget(payload);
     }
 }

@@ -1,16 +1,16 @@
-//! How drowse starts threads.
+//! Starting of threads.
 
 use crate::thread;
 use std::io;
 
-/// Starts a thread. A name or a size of the stack that is not given is the one of `std::thread`.
+/// Starts a thread. Without a name or a stack size, the defaults of `std::thread` apply.
 ///
-/// Every thread of the library is started here: what `std::thread` makes for each type of closure
-/// is in a program once.
+/// Every thread of the library is started here, with a boxed closure: so the code that
+/// `std::thread` generates for each type of closure is in a program once.
 ///
 /// # Errors
 ///
-/// If the system starts none. Then the closure was dropped.
+/// If the system cannot start a thread. The closure is dropped then.
 ///
 /// ```
 /// let thread = drowse_sync::spawn_thread(Some("dozer"), None, Box::new(|| println!("awake")));

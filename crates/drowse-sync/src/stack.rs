@@ -1,10 +1,10 @@
-//! How much of a thread's stack is in use.
+//! Use of the calling thread's stack.
 
 use crate::platform::stack_bounds;
 
-/// How much of the calling thread's stack is in use, of how much. `None` if the system does not
-/// tell, or if we are on another one: of a coroutine, or of a library that grows stacks, or where a
-/// sanitizer has our variables.
+/// Returns how many bytes of the calling thread's stack are in use, and its size. Returns `None` if
+/// the system does not tell the bounds, or if the code runs on another stack: of a coroutine, of a
+/// library that grows stacks, or of a sanitizer that moves local variables.
 pub fn stack_in_use() -> Option<(usize, usize)> {
     let (low, size) = stack_bounds()?;
     let here = 0_u8;

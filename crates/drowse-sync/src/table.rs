@@ -9,12 +9,12 @@ use std::slice;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The first block of further items; each has twice the length of the one before. (A model pays for
-/// each item.)
+/// Number of items in the first further block; each later block is twice as long as the one before.
+/// (In a model each item costs time.)
 const FIRST_BLOCK: usize = if cfg!(any(drowse_loom, drowse_shuttle)) { 1 } else { 8 };
 
-/// Items with numbers from 0 on. The first ones are there from the beginning; others are made, a
-/// block at a time, when one of them is needed. None is ever moved.
+/// Items with numbers from 0 on. The first ones exist from the beginning; the others are made, a
+/// block at a time, when one of them is needed. No item is ever moved.
 ///
 /// ```
 /// let table = drowse_sync::Table::new(["a", "b"], 100);
@@ -24,7 +24,7 @@ const FIRST_BLOCK: usize = if cfg!(any(drowse_loom, drowse_shuttle)) { 1 } else 
 /// ```
 pub struct Table<T>(Outlined<Blocks<T>>);
 
-/// What a table consists of.
+/// Contents of a table.
 struct Blocks<T> {
     first: Box<[T]>,
     further: Further,
@@ -32,7 +32,7 @@ struct Blocks<T> {
     owned: PhantomData<T>,
 }
 
-/// The further blocks of a table, whatever its items are.
+/// Further blocks of a table, for items of any type.
 struct Further {
     /// The first item of each block, which is leaked; null if the block was not made yet.
     blocks: Box<[AtomicPtr<()>]>,
@@ -41,7 +41,7 @@ struct Further {
 }
 
 impl Further {
-    /// Room for so many items.
+    /// Returns room for `items` items.
     fn new(items: usize) -> Self {
         let (last, _) = place(items);
         let mut blocks = Vec::with_capacity(last + 1);
@@ -49,12 +49,11 @@ impl Further {
         Self { blocks: blocks.into_boxed_slice(), growing: Mutex::new(()) }
     }
 
-    /// Returns the first item of a block. If the block was not made yet, that is what `make`
-    /// returns.
+    /// Returns the first item of a block. If the block was not made yet, it is what `make` returns.
     #[cold]
     #[inline(never)]
     fn get_or_make(&self, block: usize, make: &mut dyn FnMut() -> *mut ()) -> *mut () {
-        // If `make` panics, the block is as it was.
+        // A panic in `make` leaves the block as it was, so poison is ignored.
         let _growing = self.growing.lock().unwrap_or_else(PoisonError::into_inner);
         // ORDERING: acquire, as in `Blocks::block`.
         let mut items = self.blocks[block].load(Ordering::Acquire);
@@ -68,7 +67,7 @@ impl Further {
 }
 
 impl<T> Table<T> {
-    /// A table with these items, and room for `most` in all, if these are fewer.
+    /// Returns a table with these items, and room for at least `most` in all.
     pub fn new(first: impl IntoIterator<Item = T>, most: usize) -> Self {
         let first: Box<[T]> = first.into_iter().collect();
         let most = most.max(first.len());
@@ -76,7 +75,7 @@ impl<T> Table<T> {
         Self(Outlined::new(Blocks { first, further, most, owned: PhantomData }))
     }
 
-    /// How many items there can be.
+    /// Returns the number of items that there can be.
     pub fn most(&self) -> usize {
         self.0.most
     }
@@ -93,9 +92,9 @@ impl<T> Table<T> {
         self.0.block(block)?.get(at)
     }
 
-    /// Returns an item. If it was not made yet, makes its block: `make` is called with the number
-    /// of each item of that. Where several threads do this at once, one of them makes the block,
-    /// and the others wait.
+    /// Returns an item. If it was not made yet, makes its block, calling `make` with the number of
+    /// each item of the block. If several threads do this at once, one of them makes the block, and
+    /// the others wait.
     ///
     /// # Panics
     ///
@@ -119,11 +118,11 @@ impl<T> Table<T> {
             }
             Box::into_raw(items.into_boxed_slice()).cast()
         });
-        // SAFETY: `make` has leaked a slice of that length, which is freed with the table.
+        // SAFETY: a slice of that length was leaked, here or by another thread; the table frees it.
         unsafe { &slice::from_raw_parts(items.cast::<T>(), range.len())[at] }
     }
 
-    /// The items that were made, in their order.
+    /// Returns the items that were made, in their order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         Iter { items: self.0.first.iter(), blocks: &self.0, next: 0 }
     }
@@ -132,7 +131,7 @@ impl<T> Table<T> {
 impl<T> Blocks<T> {
     /// Returns a further block, if it was made.
     fn block(&self, block: usize) -> Option<&[T]> {
-        // ORDERING: acquire pairs with the release in `grow`.
+        // ORDERING: acquire pairs with the release in `get_or_make`: the items are fully written.
         let items = self.further.blocks.get(block)?.load(Ordering::Acquire);
         let length = range(self.first.len(), self.most, block).len();
         // SAFETY: `grow` has leaked a slice of that length, which is freed with the table.
@@ -140,11 +139,11 @@ impl<T> Blocks<T> {
     }
 }
 
-/// The items of a table, block by block.
+/// Iterator over the items of a table, block by block.
 struct Iter<'a, T> {
     items: slice::Iter<'a, T>,
     blocks: &'a Blocks<T>,
-    /// The block after this one.
+    /// Number of the block to look at next.
     next: usize,
 }
 
@@ -188,7 +187,8 @@ impl<T> Drop for Blocks<T> {
     }
 }
 
-// SAFETY: it shares the items, and drops those on one thread that were made on another.
+// SAFETY: it shares the items among threads (`T: Sync`), and drops them on a thread that may not be
+// the one that made them (`T: Send`).
 unsafe impl<T: Send + Sync> Sync for Blocks<T> {}
 
 impl<T: fmt::Debug> fmt::Debug for Table<T> {
@@ -229,13 +229,13 @@ fn too_many(most: usize, index: usize) -> ! {
     panic!("a table has room for {most} items, item {index} was asked for");
 }
 
-/// The numbers of the items in a block of a table that began with `first` items.
+/// Returns the numbers of the items in a block of a table that began with `first` items.
 fn range(first: usize, most: usize, block: usize) -> Range<usize> {
     let begin = |block: usize| (first + FIRST_BLOCK * ((1 << block) - 1)).min(most);
     begin(block)..begin(block + 1)
 }
 
-/// The block that item `number` after the first ones lies in, and its position there.
+/// Returns the block of item `number` after the first ones, and its position there.
 fn place(number: usize) -> (usize, usize) {
     let block = (number / FIRST_BLOCK + 1).ilog2() as usize;
     (block, number - FIRST_BLOCK * ((1 << block) - 1))
@@ -251,7 +251,8 @@ mod tests {
         for (first, most) in [(0, 0), (0, 1), (3, 3), (2, 514), (3, 10), (5, 12)] {
             let table = Table::new(0..first, most);
             assert_eq!((table.most(), table.iter().count()), (most, first));
-            (0..most).for_each(|index| assert_eq!(*table.get_or_grow(index, |number| number), index));
+            (0..most)
+                .for_each(|index| assert_eq!(*table.get_or_grow(index, |number| number), index));
             assert!(table.iter().copied().eq(0..most));
             assert_eq!(table.get(most), None);
         }
@@ -277,7 +278,9 @@ mod tests {
         let table = Table::new([], 100);
         let table = &table;
         thread::scope(|scope| {
-            let grow = || (0..100).map(|index| std::ptr::from_ref(table.get_or_grow(index, Box::new)).addr());
+            let grow = || {
+                (0..100).map(|index| std::ptr::from_ref(table.get_or_grow(index, Box::new)).addr())
+            };
             let threads = [(); 4].map(|()| scope.spawn(move || grow().collect::<Vec<_>>()));
             let [first, others @ ..] = threads.map(|thread| thread.join().unwrap());
             assert!(others.iter().all(|other| *other == first));

@@ -1,36 +1,36 @@
-//! What the system tells of a thread of this process.
+//! Information from the system about a thread of this process.
 //!
-//! On Linux alone, and where `/proc` can be read. Elsewhere, and under the model checkers, nothing
-//! is known.
+//! Available on Linux only, and only if `/proc` can be read. Elsewhere, and under the model
+//! checkers, all functions return `None`.
 
 use crate::ThreadId;
 use crate::platform::{read_task, system_call_name};
 
-/// How a thread has moved so far.
+/// Activity of a thread so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Motion {
-    /// It waits for an event, such as a lock. It does not run, could not, nor waits for a disk:
-    /// all of that ends by itself.
+    /// `true` if the thread waits for an event, such as a lock: it neither runs, nor is ready to
+    /// run, nor waits for a disk. All of those end by themselves.
     pub waits: bool,
-    /// How often it has left a processor, to wait or because it had to. One that waits does not.
+    /// Number of switches off a processor, of both kinds. Constant while the thread waits.
     pub switches: u64,
 }
 
-/// What a thread is at, for people to read.
+/// Current state of a thread, for people to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
-    /// Its name, as far as the system keeps it.
+    /// Name of the thread, as far as the system keeps it.
     pub name: String,
-    /// Its state, in the system's words: `S (sleeping)`.
+    /// State in the system's words: `S (sleeping)`.
     pub state: String,
-    /// The function of the system that it waits in, if that is told.
+    /// Kernel function in which the thread waits, if the system tells.
     pub wait_channel: Option<String>,
-    /// The system call that it is in, by name or number, if that is told.
+    /// Current system call, by name or number, if the system tells.
     pub system_call: Option<String>,
 }
 
 impl ThreadId {
-    /// How that thread of this process has moved so far; `None` if the system does not tell.
+    /// Returns the activity of that thread of this process; `None` if the system does not tell.
     ///
     /// ```
     /// if let Some(motion) = drowse_sync::ThreadId::current().motion() {
@@ -41,7 +41,7 @@ impl ThreadId {
         motion_from(&read_task(self, "status")?)
     }
 
-    /// What that thread of this process is at; `None` if the system does not tell.
+    /// Returns the state of that thread of this process; `None` if the system does not tell.
     ///
     /// ```
     /// if let Some(task) = drowse_sync::ThreadId::current().task() {
@@ -53,8 +53,9 @@ impl ThreadId {
         Some(Task {
             name: field(&status, "Name")?.to_owned(),
             state: field(&status, "State")?.to_owned(),
-            // Zero where it runs, or where we may not know.
-            wait_channel: read_task(self, "wchan").filter(|channel| !matches!(channel.trim(), "" | "0")),
+            // 0 if the thread runs, or if this process may not read it.
+            wait_channel: read_task(self, "wchan")
+                .filter(|channel| !matches!(channel.trim(), "" | "0")),
             system_call: read_task(self, "syscall").as_deref().and_then(call_from),
         })
     }
@@ -68,11 +69,12 @@ fn motion_from(status: &str) -> Option<Motion> {
     let count = |name| field(status, name)?.parse::<u64>().ok();
     Some(Motion {
         waits: field(status, "State")?.starts_with('S'),
-        switches: count("voluntary_ctxt_switches")?.wrapping_add(count("nonvoluntary_ctxt_switches")?),
+        switches: count("voluntary_ctxt_switches")?
+            .wrapping_add(count("nonvoluntary_ctxt_switches")?),
     })
 }
 
-/// The call that a line of `syscall` tells of: its number comes first.
+/// Returns the call that a line of `syscall` tells of: its number comes first.
 fn call_from(line: &str) -> Option<String> {
     let number = line.split_ascii_whitespace().next()?.parse().ok()?;
     Some(system_call_name(number).map_or_else(|| format!("system call {number}"), str::to_owned))

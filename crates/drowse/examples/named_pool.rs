@@ -35,8 +35,9 @@ fn main() {
     assert_eq!(names, ["dozer-0", "dozer-1", "dozer-2"]);
 
     // The panic of a job that somebody waits for reaches them.
-    let caught =
-        std::panic::catch_unwind(|| pool.install(|| std::panic::resume_unwind(Box::new("bad dream"))));
+    let caught = std::panic::catch_unwind(|| {
+        pool.install(|| std::panic::resume_unwind(Box::new("bad dream")))
+    });
     say!("install passed on: {}", caught.unwrap_err().downcast_ref::<&str>().unwrap());
 
     // The panic of one that nobody waits for goes to the handler.

@@ -16,7 +16,8 @@ const TICKS: u32 = 100;
 fn main() {
     say!("{TICKS} ticks of one small job each, 2 ms apart, into a pool of 8.\n");
     for protocol in SleepProtocol::ALL {
-        let pool = ThreadPoolBuilder::new().num_threads(8).sleep_protocol(protocol).build().unwrap();
+        let pool =
+            ThreadPoolBuilder::new().num_threads(8).sleep_protocol(protocol).build().unwrap();
         let (done, jobs) = channel();
         for tick in 0..TICKS {
             let done = done.clone();

@@ -16,7 +16,9 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let count = match arguments.as_slice() {
         [] => 4_000_000,
-        [count] if count.replace('_', "").parse::<usize>().is_ok() => count.replace('_', "").parse().unwrap(),
+        [count] if count.replace('_', "").parse::<usize>().is_ok() => {
+            count.replace('_', "").parse().unwrap()
+        }
         other => {
             eprintln!(
                 "quicksort: {other:?} is not a count\nusage: quicksort [how many numbers, by default 4000000]"

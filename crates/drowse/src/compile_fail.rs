@@ -1,9 +1,9 @@
-//! What must not compile, each beside a twin that does: jobs cross threads, so what they take along
-//! must be able to, and must live as long as they may run.
+//! Code that must not compile, each example beside a twin that compiles. Jobs cross threads, so all
+//! that they capture must be able to do that too, and must live as long as the jobs may run.
 
 mod bounds;
 
-/// The halves of a `join` may run on another thread: what they capture must be `Send`.
+/// Captures: the halves of a `join` may run on another thread, so what they capture must be `Send`.
 ///
 /// ```compile_fail,E0277
 /// let shared = std::rc::Rc::new(1);
@@ -21,7 +21,7 @@ mod bounds;
 /// ```
 mod join_captures {}
 
-/// What a half of a `join` returns may come from another thread: it must be `Send`.
+/// Results: a half of a `join` may run on another thread, so its result must be `Send`.
 ///
 /// ```compile_fail,E0277
 /// drowse::join(|| 0, || std::rc::Rc::new(1));
@@ -37,7 +37,7 @@ mod join_captures {}
 /// ```
 mod join_results {}
 
-/// The halves of a `join` may run at the same time: they must not both write one place.
+/// Races: the halves of a `join` may run at the same time, so they must not both write one place.
 ///
 /// ```compile_fail,E0499
 /// let mut numbers = vec![1, 2];
@@ -52,7 +52,7 @@ mod join_results {}
 /// ```
 mod join_races {}
 
-/// One half of a `join` must not read what the other writes, either.
+/// Races: one half of a `join` must not read what the other half writes.
 ///
 /// ```compile_fail,E0502
 /// let mut numbers = vec![1, 2];
@@ -65,7 +65,7 @@ mod join_races {}
 /// ```
 mod join_reads_and_writes {}
 
-/// What a half of a `join` learns about itself is true on its own thread only.
+/// Contexts: the context of a half of a `join` is valid on its own thread only.
 ///
 /// ```compile_fail,E0277
 /// drowse::join_context(|context| drowse::join(|| context.migrated(), || ()), |_| ());
@@ -82,7 +82,7 @@ mod join_reads_and_writes {}
 /// ```
 mod contexts_of_joins {}
 
-/// What a broadcast learns about its worker is true on that worker only.
+/// Contexts: the context of a broadcast is valid on its own worker only.
 ///
 /// ```compile_fail,E0277
 /// drowse::broadcast(|context| {
@@ -98,7 +98,7 @@ mod contexts_of_joins {}
 /// ```
 mod contexts_of_broadcasts {}
 
-/// What `install` takes and returns crosses to a worker and back.
+/// Captures and results of `install` cross to a worker and back.
 ///
 /// ```compile_fail,E0277
 /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -118,7 +118,7 @@ mod contexts_of_broadcasts {}
 /// ```
 mod installs {}
 
-/// What a job of a scope captures must be `Send`.
+/// Captures of a scope's jobs must be `Send`.
 ///
 /// ```compile_fail,E0277
 /// let mine = std::rc::Rc::new(1);
@@ -137,7 +137,7 @@ mod installs {}
 /// ```
 mod scope_captures {}
 
-/// The closure of a scope, and what it returns, must be `Send`; not so that of a scope in place.
+/// Closures of scopes, and their results, must be `Send`; those of scopes in place need not.
 ///
 /// ```compile_fail,E0277
 /// let mine = std::rc::Rc::new(1);
@@ -155,8 +155,7 @@ mod scope_captures {}
 /// ```
 mod scope_closures {}
 
-/// A job may run after the scope's closure has returned: it must not borrow the closure's own
-/// variables.
+/// Borrows: a job may outlive the scope's closure, so it must not borrow the closure's variables.
 ///
 /// ```compile_fail,E0373
 /// drowse::scope(|s| {
@@ -183,8 +182,7 @@ mod scope_closures {}
 /// ```
 mod scope_borrows {}
 
-/// A job of an outer scope may run after an inner one has ended: it must not borrow what is between
-/// the two.
+/// Borrows: a job of an outer scope may outlive an inner scope, so it must not borrow from between.
 ///
 /// ```compile_fail,E0597
 /// drowse::scope(|outer| {
@@ -201,7 +199,7 @@ mod scope_borrows {}
 /// ```
 mod scopes_within_scopes {}
 
-/// Two jobs of a scope must not write one place, and the closure must not read what a job writes.
+/// Races: jobs of a scope must not write one place, and the closure must not read what they write.
 ///
 /// ```compile_fail,E0499
 /// let mut count = 0;
@@ -226,7 +224,7 @@ mod scopes_within_scopes {}
 /// ```
 mod scope_races {}
 
-/// A scope must not escape: nothing can be spawned into one that has ended.
+/// Escapes: a scope must not escape, so that no job can be spawned into a scope that has ended.
 ///
 /// ```compile_fail,E0521
 /// let mut escaped = None;
@@ -242,7 +240,7 @@ mod scope_races {}
 /// ```
 mod scope_escapes {}
 
-/// Nobody waits for a spawned job: it must not borrow.
+/// Borrows: no thread waits for a spawned job, so it must not borrow.
 ///
 /// ```compile_fail,E0373
 /// let local = 1;
@@ -268,7 +266,7 @@ mod scope_escapes {}
 /// ```
 mod spawn_borrows {}
 
-/// What a spawned job captures must be `Send`.
+/// Captures of spawned jobs must be `Send`.
 ///
 /// ```compile_fail,E0277
 /// let mine = std::rc::Rc::new(1);
@@ -286,7 +284,8 @@ mod spawn_borrows {}
 /// ```
 mod spawn_captures {}
 
-/// The same goes for many at once. The iterator itself stays here, and need not be `Send`.
+/// Jobs of `spawn_all` are restricted like other spawned jobs. The iterator itself stays on the
+/// calling thread, and need not be `Send`.
 ///
 /// ```compile_fail,E0373
 /// let local = 3;
@@ -314,7 +313,7 @@ mod spawn_captures {}
 /// ```
 mod spawn_all_jobs {}
 
-/// All workers run a broadcast's closure at once: it must be `Sync`, and what it returns `Send`.
+/// Captures: all workers run a broadcast's closure at once: it must be `Sync`, its result `Send`.
 ///
 /// ```compile_fail,E0277
 /// let count = std::cell::Cell::new(0);
@@ -344,7 +343,7 @@ mod spawn_all_jobs {}
 /// ```
 mod broadcast_captures {}
 
-/// A broadcast into a scope is run by all workers at once as well.
+/// Captures: all workers run the closure of a broadcast into a scope at once, too.
 ///
 /// ```compile_fail,E0277
 /// let count = std::cell::Cell::new(0);
@@ -360,8 +359,7 @@ mod broadcast_captures {}
 /// ```
 mod scope_broadcast_captures {}
 
-/// The threads of a pool call its handlers when they like, at once: they must be `Sync`, and borrow
-/// nothing.
+/// Handlers run on all threads of a pool, also at once: they must be `Sync`, and borrow nothing.
 ///
 /// ```compile_fail,E0277
 /// let count = std::cell::Cell::new(0);
@@ -380,7 +378,7 @@ mod scope_broadcast_captures {}
 /// ```
 mod handlers {}
 
-/// One thread is one worker.
+/// Workers: a `ThreadBuilder` starts one worker, on one thread.
 ///
 /// ```compile_fail,E0382
 /// drowse::ThreadPoolBuilder::new().num_threads(1).spawn_handler(|worker| {

@@ -1,7 +1,7 @@
 //! drowse is a work-stealing fork-join runtime whose idle workers cost nothing and wake at once.
 //!
-//! Say what *may* run in parallel, with [`join`] or [`scope()`]; drowse decides what does, on a
-//! pool of threads that share their work by stealing it from each other.
+//! Say what *may* run in parallel, with [`join`] or [`scope()`]. drowse decides what does, on a
+//! pool of threads that steal work from each other.
 //!
 //! ```
 //! fn sum(numbers: &[u64]) -> u64 {
@@ -17,7 +17,7 @@
 //! assert_eq!(sum(&numbers), 5_000_050_000);
 //! ```
 //!
-//! # What there is
+//! # Overview
 //!
 //! | to | use |
 //! |---|---|
@@ -26,54 +26,55 @@
 //! | run a closure later, or many | [`spawn`], [`spawn_all()`] |
 //! | run a closure later, and wait for it or await it | [`spawn_handle`], [`JoinHandle`] |
 //! | run a future on the pool, or wait for one | [`spawn_future`], [`block_on`] |
-//! | have jobs inherit spans, say, from where they are sent | [`ThreadPoolBuilder::context`] |
-//! | not spawn faster than the pool gets it done | [`try_spawn()`], [`Scope::try_spawn`] |
-//! | call off what has not begun | [`Scope::cancel`], [`CancelToken`] |
+//! | pass a tracing span, or other context, to jobs | [`ThreadPoolBuilder::context`] |
+//! | limit how many spawned jobs are waiting or running | [`try_spawn()`], [`Scope::try_spawn`] |
+//! | cancel jobs that have not begun | [`Scope::cancel`], [`CancelToken`] |
 //! | begin closures in the order in which they were spawned | [`scope_fifo`], [`spawn_fifo`] |
 //! | run a closure on each worker | [`broadcast`], [`spawn_broadcast`] |
 //! | block, in the middle of a job | [`blocking`] |
 //! | hold a lock across any of these | [`isolate`], [`ThreadPoolBuilder::waiting`] |
-//! | help others while waiting for something of your own | [`yield_now`], [`yield_local`] |
-//! | have a pool of your own | [`ThreadPoolBuilder`], [`ThreadPool`] |
+//! | run other jobs while waiting for an event of your own | [`yield_now`], [`yield_local`] |
+//! | create a pool | [`ThreadPoolBuilder`], [`ThreadPool`] |
 //! | end a pool, and wait for its threads | [`ThreadPool::shutdown`] |
-//! | have threads that come and go | [`Start::OnDemand`], [`ThreadPoolBuilder::idle_timeout`] |
+//! | start and end threads on demand | [`Start::OnDemand`], [`ThreadPoolBuilder::idle_timeout`] |
 //! | choose how idle workers sleep | [`ThreadPoolBuilder::sleep_protocol`] |
 //! | see what the workers did | [`ThreadPool::metrics`], [`Trace`] |
-//! | choose on which processor a woken worker begins | [`ThreadPoolBuilder::steering`] |
-//! | hear when every worker is stuck | [`ThreadPoolBuilder::deadlock_handler`], [`mark_blocked`] |
-//! | hear when a worker does not come back from a job | [`ThreadPoolBuilder::stall_watch`] |
-//! | know where you are | [`current_thread_index`], [`current_num_threads`] |
-//! | know whether others are short of work | [`current_thread_has_pending_tasks`] |
+//! | keep a woken worker off its waker's processor | [`ThreadPoolBuilder::steering`] |
+//! | detect that no worker can go on | [`ThreadPoolBuilder::deadlock_handler`], [`mark_blocked`] |
+//! | detect a worker that stays in one job for too long | [`ThreadPoolBuilder::stall_watch`] |
+//! | ask which worker runs the calling code | [`current_thread_index`], [`current_num_threads`] |
+//! | ask whether other workers are short of work | [`current_thread_has_pending_tasks`] |
 //!
 //! The names, signatures and meanings are those of rayon-core, so code written for it runs on
 //! drowse.
 //!
 //! # The global pool
 //!
-//! Code that runs in no pool uses the global one, which starts when it is first needed. It has as
-//! many threads as the environment variable `DROWSE_NUM_THREADS` says, else as many as the process
-//! may run at once (CPU affinity and cgroup quotas count). [`ThreadPoolBuilder::build_global`]
-//! configures it, and [`shutdown_global`] ends it.
+//! Code that runs in no pool uses the global pool, which starts when it is first needed. The
+//! environment variable `DROWSE_NUM_THREADS` sets its number of threads. The default is as many as
+//! the process may run at once (CPU affinity and cgroup quotas count).
+//! [`ThreadPoolBuilder::build_global`] configures the global pool, and [`shutdown_global`] ends it.
 //!
-//! Where threads cannot be started at all, there is no global pool: each thread that would use it
+//! If the system starts no thread at all, there is no global pool: each thread that would use it
 //! runs its work itself, and a line on standard error says so.
 //!
 //! # The environment
 //!
 #![doc = include_str!("environment.md")]
 //!
-//! Values are taken in upper or lower case. `on`, `true`, `yes` and `1` are the same, and so are
-//! `off`, `false`, `no` and `0`. A value that a variable cannot have is reported on the standard
-//! error, with what is used instead. An empty variable counts as not set. Each is read once, when
-//! it is first needed.
+//! Values are case-insensitive. `on`, `true`, `yes` and `1` are synonyms, and so are `off`,
+//! `false`, `no` and `0`. A value that a variable does not accept is reported on standard error,
+//! together with the value that is used instead. An empty variable counts as not set. The value of
+//! each variable is read once, when it is first needed, and kept. Only whether `DROWSE_LOG` is set
+//! is looked up each time a pool starts.
 //!
 //! # Panics
 //!
-//! A panic in a job reaches whoever waits for the job: `join`, `scope`, `install` and `broadcast`
-//! panic with the same payload once everything they started has ended. Nobody waits for a
-//! [`spawn`]ed job: its panic goes to the pool's [panic handler](ThreadPoolBuilder::panic_handler),
-//! or aborts the process if there is none. One that was spawned with a [handle](JoinHandle) keeps
-//! its panic there.
+//! A panic in a job reaches the caller that waits for the job: `join`, `scope`, `install` and
+//! `broadcast` panic with the same payload once everything they started has ended. No caller waits
+//! for a [`spawn`]ed job: its panic goes to the pool's
+//! [panic handler](ThreadPoolBuilder::panic_handler), or aborts the process if there is none. A job
+//! that was spawned with a [handle](JoinHandle) keeps its panic in the handle.
 
 mod api;
 mod compile_fail;
@@ -89,32 +90,35 @@ mod trace;
 mod unwind;
 
 pub use api::{
-    Blocked, BroadcastContext, BusyThread, CancelOnDrop, CancelToken, FnContext, JoinError, JoinHandle,
-    Scope, ScopeFifo, Start, StillBusy, Task, ThreadBuilder, ThreadPool, ThreadPoolBuildError,
-    ThreadPoolBuilder, TrySpawnError, Waiting, Yield, block_on, blocking, broadcast, current_num_threads,
-    current_thread_has_pending_tasks, current_thread_index, in_place_scope, in_place_scope_fifo, isolate,
-    join, join_context, mark_blocked, mark_blocked_on, mark_unblocked, max_num_threads, metrics, scope,
-    scope_fifo, shutdown_global, spawn, spawn_all, spawn_broadcast, spawn_fifo, spawn_future, spawn_handle,
-    spawn_handle_fifo, try_spawn, yield_local, yield_now,
+    Blocked, BroadcastContext, BusyThread, CancelOnDrop, CancelToken, FnContext, JoinError,
+    JoinHandle, Scope, ScopeFifo, Start, StillBusy, Task, ThreadBuilder, ThreadPool,
+    ThreadPoolBuildError, ThreadPoolBuilder, TrySpawnError, Waiting, Yield, block_on, blocking,
+    broadcast, current_num_threads, current_thread_has_pending_tasks, current_thread_index,
+    in_place_scope, in_place_scope_fifo, isolate, join, join_context, mark_blocked,
+    mark_blocked_on, mark_unblocked, max_num_threads, metrics, scope, scope_fifo, shutdown_global,
+    spawn, spawn_all, spawn_broadcast, spawn_fifo, spawn_future, spawn_handle, spawn_handle_fifo,
+    try_spawn, yield_local, yield_now,
 };
 
-/// The version of drowse that this program runs on.
+/// Version of drowse that this program runs on.
 ///
-/// The environment variable `DROWSE_LOG=1` makes each pool print it to standard error as it starts.
+/// With the environment variable `DROWSE_LOG=1`, each pool prints it to standard error as it
+/// starts.
 ///
 /// ```
 /// assert!(drowse::VERSION.split('.').count() >= 3);
 /// ```
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What the shim needs to name.
+/// Types that the rayon-core shim needs to name.
 #[doc(hidden)]
 pub mod spawner {
     pub use crate::api::{CustomSpawn, DefaultSpawn, ThreadSpawn};
 }
 
 pub use drowse_sleep::{
-    Counters, Idleness, Pause, Policy as SleepPolicy, Reason, SleepMetrics, SleepProtocol, Steering, WakeSize,
+    Counters, Idleness, Pause, Policy as SleepPolicy, Reason, SleepMetrics, SleepProtocol,
+    Steering, WakeSize,
 };
 pub use engine::WaitFor;
 pub use metrics::{LoanMetrics, Metrics, WorkerMetrics};

@@ -1,4 +1,4 @@
-//! The parts that drowse's models examine. Not there in a normal build.
+//! Parts of drowse that its models examine. Not compiled in a normal build.
 
 pub mod task;
 
@@ -9,25 +9,25 @@ use crate::latch::CountLatch;
 use drowse_sync::{Arc, Counter};
 use std::ptr::NonNull;
 
-/// The deque.
+/// Deque of the models.
 pub mod deque {
     pub use crate::deque::{Owner, Steal, Stealer};
     use drowse_sleep::PostedTo;
     use drowse_sync::LightFences;
 
-    /// A new, empty deque whose owner has not pushed yet.
+    /// Returns an empty deque whose owner has not pushed yet.
     pub fn cold<T>(capacity: usize) -> (Owner<T>, Stealer<T>) {
         crate::deque::new(0, capacity, LightFences::prepare())
     }
 
-    /// An empty deque whose owner has pushed before, and takes the fast path if the system lets it.
+    /// Returns an empty deque whose owner has pushed before, and takes the fast path if possible.
     pub fn new<T>(capacity: usize) -> (Owner<T>, Stealer<T>) {
         let (owner, stealer) = cold(capacity);
         owner.warm_up();
         (owner, stealer)
     }
 
-    /// The models push, and post to the owner. The engine posts what `push` returns.
+    /// For the models, which post to the owner after a push. The engine posts what `push` returns.
     impl<T> PostedTo for Owner<T> {
         fn was_empty(&self) -> bool {
             self.len() <= 1
@@ -41,28 +41,28 @@ pub mod deque {
 
 pub use crate::engine::models::{Descent, Lineage, Places, Seen, Ticket};
 
-/// The latch of a thread that belongs to no pool.
+/// Latch of a thread that belongs to no pool.
 #[derive(Debug)]
 pub struct LockLatch(crate::latch::LockLatch);
 
 impl LockLatch {
-    /// A latch that is not set.
+    /// Returns a latch that is not set.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         Self(crate::latch::LockLatch::new())
     }
 
-    /// Blocks until the latch is set, then makes it as new.
+    /// Blocks until the latch is set, then makes it unset again.
     pub fn wait_and_reset(&self) {
         self.0.wait_and_reset();
     }
 
-    /// Blocks for a while. Whether the latch is set.
+    /// Blocks for a while. Returns `true` if the latch is set.
     pub fn wait_for_a_while(&self) -> bool {
         self.0.wait_for(std::time::Duration::from_secs(1))
     }
 
-    /// Sets the latch and wakes whoever waits for it.
+    /// Sets the latch and wakes its waiter.
     ///
     /// # Safety
     ///
@@ -73,39 +73,39 @@ impl LockLatch {
     }
 }
 
-/// What a scope has that was opened by a thread outside: a count of its jobs.
+/// Count of the jobs of a scope that a thread outside has opened.
 #[derive(Debug)]
 pub struct Count(CountLatch);
 
 impl Count {
-    /// So many jobs to wait for.
+    /// Returns a count of this many jobs.
     pub fn new(jobs: usize) -> Self {
         Self(CountLatch::new(jobs, None))
     }
 
-    /// Blocks until all have ended.
+    /// Blocks until all jobs have ended.
     #[cfg(drowse_loom)]
     pub fn wait(&self) {
         self.0.block();
     }
 
-    /// One job less.
+    /// Counts down by one job.
     ///
     /// # Safety
     ///
-    /// `this` must be alive when the call begins, and the count be the caller's.
+    /// `this` must be alive when the call begins, and the caller must own one of its counts.
     pub unsafe fn count_down(this: *const Self) {
         // SAFETY: the caller's promise.
         unsafe { CountLatch::subtract(&raw const (*this).0, 1) };
     }
 }
 
-/// What a worker has in stock of the counts of scopes.
+/// Stock of a worker: counts of scopes' jobs.
 #[derive(Debug)]
 pub struct Stock(engine::Stock<CountLatch>);
 
 impl Stock {
-    /// Nothing.
+    /// Returns an empty stock.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         Self(engine::Stock::new())
@@ -115,7 +115,7 @@ impl Stock {
     ///
     /// # Safety
     ///
-    /// `of` must be alive, and not at its end.
+    /// `of` must be alive, and must not have reached zero.
     pub unsafe fn take(&self, of: *const Count) {
         // SAFETY: the caller's promise.
         self.0.take(unsafe { &(*of).0 }, || true);
@@ -125,56 +125,56 @@ impl Stock {
     ///
     /// # Safety
     ///
-    /// `of` must be alive when the call begins, and the count be the caller's.
+    /// `of` must be alive when the call begins, and the caller must own one of its counts.
     pub unsafe fn put(&self, of: *const Count) {
         // SAFETY: the caller's promise.
         unsafe { self.0.put(&raw const (*of).0) };
     }
 
-    /// Gives back what there is.
+    /// Gives back all counts.
     pub fn settle(&self) {
         self.0.settle();
     }
 }
 
-/// Room for the small jobs of one worker.
+/// Slabs: room for the small jobs of one worker.
 #[derive(Debug)]
 pub struct Slabs(crate::job::Slabs);
 
-/// Room for one job, on its way from the worker that has made it to the one that has run it.
+/// Slot: room for one job, from the worker that has made it to the worker that has run it.
 #[derive(Debug)]
 pub struct Slot(std::ptr::NonNull<u8>);
 
-// SAFETY: a slot is handed over as a whole.
+// SAFETY: only one thread at a time owns a slot.
 unsafe impl Send for Slot {}
 
 impl Slabs {
-    /// None yet.
+    /// Returns room without a slab.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         Self(crate::job::Slabs::new())
     }
 
-    /// A slot.
+    /// Allocates a slot.
     pub fn alloc(&self) -> Slot {
         Slot(self.0.alloc())
     }
 
     /// Frees a slot, of this worker or another.
     pub fn free(&self, slot: Slot) {
-        // SAFETY: a slot comes from `alloc`, and is gone now.
+        // SAFETY: a slot comes from `alloc`, and is consumed here.
         unsafe { self.0.free(slot.0) };
     }
 }
 
-/// A place in a deque for a job that counts how often it is run.
+/// Placeholder in a deque for a job that counts how often it is run.
 #[derive(Debug)]
 pub struct Placeholder {
     shared: Arc<job::Placeholder>,
     job: Arc<CountedJob>,
 }
 
-/// The one reference to it, for the deque.
+/// Only reference to a placeholder, for the deque.
 #[derive(Debug)]
 pub struct PlaceholderRef(JobRef);
 
@@ -188,9 +188,9 @@ struct CountedJob {
 impl CountedJob {
     /// # Safety
     ///
-    /// `job` must be that of such a job, which is alive.
+    /// `job` must be a reference to a `CountedJob` that is alive.
     unsafe fn run(job: JobRef) {
-        // SAFETY: the caller's promise; the header comes first.
+        // SAFETY: the caller's promise; the header is the first field.
         unsafe { job.header().cast::<Self>().as_ref() }.runs.add(1);
     }
 
@@ -200,12 +200,12 @@ impl CountedJob {
 }
 
 impl Placeholder {
-    /// A placeholder, and what to push to a deque.
+    /// Returns a placeholder, and the reference to push to a deque.
     #[allow(clippy::new_without_default)]
     pub fn new() -> (Self, PlaceholderRef) {
         let header = JobHeader::new(CountedJob::execute);
         let job = Arc::new(CountedJob { header, runs: Counter::new() });
-        // SAFETY: the job lives for as long as what is returned first, and may run more than once.
+        // SAFETY: the job lives as long as the returned `Placeholder`, and may run more than once.
         let shared = unsafe { job::Placeholder::new(JobRef::new(NonNull::from(&*job).cast())) };
         let reference = PlaceholderRef(job::Placeholder::reference(&shared));
         (Self { shared, job }, reference)
@@ -213,42 +213,44 @@ impl Placeholder {
 
     /// Runs the job before its turn, if it is still there.
     pub fn run_early(&self) {
-        // SAFETY: it was taken just now.
+        // SAFETY: `take` returns a reference to the job, which `self` keeps alive.
         self.shared.take().into_iter().for_each(|job| unsafe { CountedJob::run(job) });
     }
 
-    /// How often the job was run.
+    /// Returns how often the job was run.
     pub fn runs(&self) -> u64 {
         self.job.runs.get()
     }
 }
 
 impl PlaceholderRef {
-    /// Executes it, as a thief does, or the worker when it pops it. The placeholder must be there.
+    /// Executes the placeholder, like a thief or the worker that pops it. It must be alive.
     pub fn execute(self) {
-        // SAFETY: there is one reference, and it is gone now.
+        // SAFETY: this is the only reference, and it is consumed here.
         unsafe {
-            job::Placeholder::take_by_reference(self.0).into_iter().for_each(|job| CountedJob::run(job))
+            job::Placeholder::take_by_reference(self.0)
+                .into_iter()
+                .for_each(|job| CountedJob::run(job))
         };
     }
 }
 
-/// How many jobs are under way, where there may be only so many.
+/// Bound: number of jobs that are under way, where it is limited.
 #[derive(Debug)]
 pub struct Bound(engine::Bound);
 
-/// A job's place among them, free when it is dropped.
+/// Place of a job in a bound, free when it is dropped.
 #[derive(Debug)]
 pub struct Place(#[allow(dead_code)] engine::Place);
 
 impl Bound {
-    /// None is under way.
+    /// Returns a bound with no job under way.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         Self(engine::Bound::new())
     }
 
-    /// A place, if there are fewer than `limit`.
+    /// Takes a place, if fewer than `limit` are taken.
     ///
     /// # Safety
     ///
@@ -259,33 +261,33 @@ impl Bound {
     }
 }
 
-/// Whether a scope was called off.
+/// Cancellation state of a scope.
 #[derive(Debug)]
 pub struct Cancellation(crate::api::Cancellation);
 
 impl Cancellation {
-    /// It was not.
+    /// Returns the state of a scope that is not cancelled.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         Self(crate::api::Cancellation::new())
     }
 
-    /// Calls it off.
+    /// Cancels the scope.
     pub fn cancel(&self) {
         self.0.cancel();
     }
 
-    /// Listens to a token.
+    /// Makes the scope listen to a token.
     pub fn listen(&self, token: &crate::CancelToken) {
         assert!(self.0.listen(token));
     }
 
-    /// Whether it was called off.
+    /// Returns `true` if the scope was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.0.is_cancelled()
     }
 
-    /// Whether a job must not begin.
+    /// Returns `true` if a job of the scope must not begin.
     pub fn forbids_to_begin(&self) -> bool {
         self.0.forbids_to_begin()
     }

@@ -1,12 +1,12 @@
-//! Panics: caught where a job ends, carried to whoever waits, never unwinding through shared stack
-//! frames.
+//! Panics: caught where a job ends, carried to the waiting thread, never unwinding through shared
+//! stack frames.
 
 use drowse_sync::say;
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
 use std::{mem, process, thread};
 
-/// What a panic carries.
+/// Payload of a panic.
 pub(crate) type Payload = Box<dyn Any + Send>;
 
 /// Calls `f` and returns its panic, if any, as a value.
@@ -15,20 +15,20 @@ pub(crate) fn halt_unwinding<R>(f: impl FnOnce() -> R) -> thread::Result<R> {
     panic::catch_unwind(AssertUnwindSafe(f))
 }
 
-/// Goes on with a panic that was halted.
+/// Continues a panic that `halt_unwinding` has caught.
 #[cold]
 #[inline(never)]
 pub(crate) fn resume_unwinding(payload: Payload) -> ! {
     panic::resume_unwind(payload)
 }
 
-/// A payload may panic when it is dropped, with a payload that does so too, and so on. After this
-/// many, the next one is leaked.
+/// Number of payloads that are dropped in a row: a payload may panic when it is dropped, with a
+/// payload that panics too, and so on. The next one is leaked.
 const MOST_PAYLOADS: usize = 8;
 
-/// Drops a value of the user's where its panic must not take the place of another, or unwind at
-/// all. Such a panic has been reported by the panic hook, and ends here; its payload is dropped in
-/// the same way.
+/// Drops a value of the user's where its panic must not replace another panic, or must not unwind
+/// at all. The panic hook has reported such a panic; it ends here. Its payload is dropped quietly,
+/// too.
 #[inline]
 pub(crate) fn drop_quietly<T>(value: T) {
     if mem::needs_drop::<T>() {
@@ -49,9 +49,8 @@ fn drop_payload(payload: Payload) {
     mem::forget(panicked);
 }
 
-/// Calls `f`, and ends the process if it unwinds: that would free what other threads still use, or
-/// leave a thread waiting for ever. A function that lends a part of its frame does so inside of
-/// this.
+/// Calls `f`, and aborts the process if it unwinds: that would free what other threads still use,
+/// or leave a thread waiting for ever. A function that lends a part of its frame does so in here.
 #[inline(always)]
 pub(crate) fn or_abort<R>(f: impl FnOnce() -> R) -> R {
     let abort = AbortIfPanic;
@@ -60,7 +59,7 @@ pub(crate) fn or_abort<R>(f: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Ends the process if it is dropped.
+/// Guard that aborts the process when it is dropped.
 pub(crate) struct AbortIfPanic;
 
 impl Drop for AbortIfPanic {

@@ -116,7 +116,9 @@ fn scoped_in_order(ticket: &Ticket, dice: &mut Dice, budget: usize) {
         });
     }
     let jobs = 1 + dice.below(budget.min(10) as u64) as usize;
-    drowse::in_place_scope_fifo(|s| (0..jobs).for_each(|_| add(s, ticket, dice.split(), budget / jobs)));
+    drowse::in_place_scope_fifo(|s| {
+        (0..jobs).for_each(|_| add(s, ticket, dice.split(), budget / jobs))
+    });
 }
 
 fn spawned(ticket: &Ticket, dice: &mut Dice, budget: usize) {

@@ -11,7 +11,9 @@ mod at_once;
 
 use common::books::{assert_wakes, at_rest, since};
 use common::{fib, occupy, watchdog};
-use drowse::{Counters, Idleness, Metrics, Reason, SleepMetrics, SleepPolicy, SleepProtocol, WakeSize};
+use drowse::{
+    Counters, Idleness, Metrics, Reason, SleepMetrics, SleepPolicy, SleepProtocol, WakeSize,
+};
 use drowse::{ThreadPool, ThreadPoolBuilder};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -30,8 +32,10 @@ const FRUGAL: [SleepProtocol; 3] = [
     counters(Idleness::LocalQueue, WakeSize::Needed),
     SleepProtocol::Jec,
 ];
-const IN_BLOCKS: [SleepProtocol; 2] =
-    [counters(Idleness::Counted, WakeSize::PowerOfTwo), counters(Idleness::LocalQueue, WakeSize::PowerOfTwo)];
+const IN_BLOCKS: [SleepProtocol; 2] = [
+    counters(Idleness::Counted, WakeSize::PowerOfTwo),
+    counters(Idleness::LocalQueue, WakeSize::PowerOfTwo),
+];
 
 fn everything() -> impl Iterator<Item = SleepProtocol> {
     FRUGAL.into_iter().chain(IN_BLOCKS).chain([SleepProtocol::Sleepy])
@@ -89,7 +93,10 @@ fn a_tick_wakes_everybody_where_one_is_sleepy_at_a_time() {
         assert_wakes(&work, &[(Reason::Job, TICKS * width)]);
         let all = work.total().sleep;
         assert_eq!((all.kept_awake, all.fruitless), (0, TICKS * (width - 1)), "{work}");
-        assert!(work.workers.iter().all(|worker| worker.sleep.wakes(Reason::Job) == TICKS), "{work}");
+        assert!(
+            work.workers.iter().all(|worker| worker.sleep.wakes(Reason::Job) == TICKS),
+            "{work}"
+        );
     });
 }
 
@@ -136,7 +143,8 @@ fn blocks_go_up_to_the_next_power_of_two() {
 #[test]
 fn beside_the_busy_a_job_wakes_all_others_where_one_is_sleepy_at_a_time() {
     watchdog(|| {
-        let woken: Vec<_> = (0..WIDTH).map(|busy| woken_beside(SleepProtocol::Sleepy, busy)).collect();
+        let woken: Vec<_> =
+            (0..WIDTH).map(|busy| woken_beside(SleepProtocol::Sleepy, busy)).collect();
         assert_eq!(woken, [8, 7, 6, 5, 4, 3, 2, 1]);
     });
 }
@@ -177,7 +185,11 @@ fn a_latch_wakes_its_owner_and_nobody_else() {
             for _ in 0..50 {
                 let (work, joiner) = a_latch_is_set(&pool);
                 assert_wakes(&work, &[(Reason::Latch, 1)]);
-                assert_eq!(work.workers[joiner].sleep.wakes(Reason::Latch), 1, "worker {joiner}\n{work}");
+                assert_eq!(
+                    work.workers[joiner].sleep.wakes(Reason::Latch),
+                    1,
+                    "worker {joiner}\n{work}"
+                );
             }
         }
     });
@@ -282,13 +294,17 @@ fn joins_wake_no_more_than_they_can_use() {
             pool.install(|| (0..1_000).for_each(|_| assert_eq!(drowse::join(|| 1, || 2), (1, 2))));
             let work = since(&pool, &before);
             let all = work.total();
-            let (posts, latches, ends) = (1_000 + all.injected, all.steals, 2 * all.steals + all.injected);
+            let (posts, latches, ends) =
+                (1_000 + all.injected, all.steals, 2 * all.steals + all.injected);
             let wakes = |reason| all.sleep.wakes(reason);
             assert_eq!(all.injected, 1, "{work}");
             assert!((1..=posts).contains(&wakes(Reason::Job)), "{work}");
             assert!(wakes(Reason::Latch) <= latches && wakes(Reason::Baton) <= ends, "{work}");
             // Those who were woken before they slept are in one count, whatever the reason.
-            assert!(all.sleep.all_wakes() + all.sleep.kept_awake <= posts + latches + ends, "{work}");
+            assert!(
+                all.sleep.all_wakes() + all.sleep.kept_awake <= posts + latches + ends,
+                "{work}"
+            );
             assert_eq!(wakes(Reason::Broadcast) + wakes(Reason::Terminate), 0, "{work}");
         }
     });
@@ -298,8 +314,10 @@ fn joins_wake_no_more_than_they_can_use() {
 /// that was takes a thread.
 #[track_caller]
 fn woken_by_the_end(protocol: SleepProtocol) -> usize {
-    let ((threads, ended), (sender, alive)) = ((Arc::default(), Arc::default()), mpsc::channel::<()>());
-    let (acquired, exited): (Arc<AtomicUsize>, Arc<AtomicUsize>) = (Arc::clone(&threads), Arc::clone(&ended));
+    let ((threads, ended), (sender, alive)) =
+        ((Arc::default(), Arc::default()), mpsc::channel::<()>());
+    let (acquired, exited): (Arc<AtomicUsize>, Arc<AtomicUsize>) =
+        (Arc::clone(&threads), Arc::clone(&ended));
     let pool = builder(protocol)
         .acquire_thread_handler(move || _ = acquired.fetch_add(1, Ordering::SeqCst))
         .exit_handler(move |_| {
@@ -355,9 +373,16 @@ fn the_metrics_are_a_table_that_adds_up() {
                 1 + 1 + WIDTH + 1,
                 "a title, headings, a row each, and one for all:\n{table}"
             );
-            for heading in
-                ["worker", "searches", "steals", "injected", "sleeps", "fruitless", "kept awake", "parked"]
-            {
+            for heading in [
+                "worker",
+                "searches",
+                "steals",
+                "injected",
+                "sleeps",
+                "fruitless",
+                "kept awake",
+                "parked",
+            ] {
                 assert!(lines[1].contains(heading), "{heading}\n{table}");
             }
             let woken_for = |reason: &Reason| books.total().sleep.wakes(*reason) > 0;
@@ -366,7 +391,9 @@ fn the_metrics_are_a_table_that_adds_up() {
                 "{table}"
             );
             assert!(lines[2..].iter().all(|line| line.len() == lines[1].len()), "{table}");
-            for (row, name) in lines[2..].iter().zip(["0", "1", "2", "3", "4", "5", "6", "7", "all"]) {
+            for (row, name) in
+                lines[2..].iter().zip(["0", "1", "2", "3", "4", "5", "6", "7", "all"])
+            {
                 assert_eq!(row.split_whitespace().next(), Some(name), "{table}");
             }
 
@@ -378,7 +405,10 @@ fn the_metrics_are_a_table_that_adds_up() {
             assert_eq!(all.injected, 1, "{table}");
             assert_eq!(all.sleep.sleeps, sum(|sleep| sleep.sleeps));
             assert_eq!(all.sleep.all_wakes(), sum(SleepMetrics::all_wakes));
-            assert_eq!(all.sleep.parked, books.workers.iter().map(|worker| worker.sleep.parked).sum());
+            assert_eq!(
+                all.sleep.parked,
+                books.workers.iter().map(|worker| worker.sleep.parked).sum()
+            );
         }
     });
 }

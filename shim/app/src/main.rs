@@ -49,7 +49,11 @@ fn main() {
             }
             a
         });
-    report("numbers by last digit, by fold and reduce", histogram.values().sum::<usize>(), 1_000_000);
+    report(
+        "numbers by last digit, by fold and reduce",
+        histogram.values().sum::<usize>(),
+        1_000_000,
+    );
 
     let on_named_thread = rayon::join(thread_is_named, || rayon::scope(|_| thread_is_named()));
     report("runs on the threads it named", on_named_thread, (true, true));

@@ -28,7 +28,10 @@ fn ask(contender: &str, more: &[&str]) -> Value {
 fn rayon_runs_on_drowse_here() {
     let answer = ask("rayon-on-drowse", &[]);
     let samples = answer["figures"]["samples"]["join"].as_array().unwrap();
-    assert!(samples.len() >= 5 && samples.iter().all(|sample| sample.as_f64().unwrap() > 0.0), "{answer}");
+    assert!(
+        samples.len() >= 5 && samples.iter().all(|sample| sample.as_f64().unwrap() > 0.0),
+        "{answer}"
+    );
     assert_eq!(answer["figures"]["counts"]["join"][0].as_u64(), Some(samples.len() as u64));
 }
 

@@ -33,7 +33,8 @@ const PROGRAMS: [(&str, Program); 8] = [
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let chosen = arguments.first().and_then(|name| PROGRAMS.iter().find(|(program, _)| program == name));
+    let chosen =
+        arguments.first().and_then(|name| PROGRAMS.iter().find(|(program, _)| program == name));
     let (Some((_, program)), Some(batches)) = (chosen, batches(arguments.get(1))) else {
         let names = PROGRAMS.map(|(name, _)| name).join(", ");
         eprintln!("usage: rayon-programs PROGRAM [ROUNDS | -]\nprograms: {names}");
@@ -63,7 +64,9 @@ fn main() -> ExitCode {
 fn batches(argument: Option<&String>) -> Option<Box<dyn Iterator<Item = u32>>> {
     match argument.map(String::as_str) {
         None => Some(Box::new(std::iter::once(10))),
-        Some("-") => Some(Box::new(std::io::stdin().lines().map_while(|line| line.ok()?.parse().ok()))),
+        Some("-") => {
+            Some(Box::new(std::io::stdin().lines().map_while(|line| line.ok()?.parse().ok())))
+        }
         Some(number) => Some(Box::new(std::iter::once(number.parse().ok()?))),
     }
 }
@@ -94,7 +97,9 @@ fn sum() -> Box<dyn FnMut() -> u64> {
 
 fn small_sums() -> Box<dyn FnMut() -> u64> {
     let numbers = numbers(1_000);
-    Box::new(move || (0..200).map(|_| numbers.par_iter().map(|n| n ^ (n >> 3)).sum::<u64>() & 1).sum())
+    Box::new(move || {
+        (0..200).map(|_| numbers.par_iter().map(|n| n ^ (n >> 3)).sum::<u64>() & 1).sum()
+    })
 }
 
 fn sort() -> Box<dyn FnMut() -> u64> {
@@ -117,22 +122,27 @@ fn sort_unstable() -> Box<dyn FnMut() -> u64> {
 
 fn collect() -> Box<dyn FnMut() -> u64> {
     Box::new(|| {
-        let squares: Vec<u64> = (0..4_000_000_u64).into_par_iter().map(|n| n.wrapping_mul(n)).collect();
+        let squares: Vec<u64> =
+            (0..4_000_000_u64).into_par_iter().map(|n| n.wrapping_mul(n)).collect();
         squares[squares.len() - 1]
     })
 }
 
 fn flat_map() -> Box<dyn FnMut() -> u64> {
     Box::new(|| {
-        let pairs =
-            (0..2_000_u64).into_par_iter().flat_map(|a| (0..1_000_u64).into_par_iter().map(move |b| a ^ b));
+        let pairs = (0..2_000_u64)
+            .into_par_iter()
+            .flat_map(|a| (0..1_000_u64).into_par_iter().map(move |b| a ^ b));
         pairs.filter(|n| n % 3 == 0).count() as u64
     })
 }
 
 fn par_bridge() -> Box<dyn FnMut() -> u64> {
     Box::new(|| {
-        (0..20_000_u64).par_bridge().map(|n| (0..100).fold(n, |x, k| x.rotate_left(5) ^ k)).sum::<u64>()
+        (0..20_000_u64)
+            .par_bridge()
+            .map(|n| (0..100).fold(n, |x, k| x.rotate_left(5) ^ k))
+            .sum::<u64>()
             & 0xff
     })
 }

@@ -1,4 +1,4 @@
-//! The builder, with the one method that is only for compatibility.
+//! `ThreadPoolBuilder`, with a method that exists only for compatibility.
 
 use crate::{ThreadBuilder, ThreadPool, ThreadPoolBuildError};
 use drowse::spawner::{CustomSpawn, DefaultSpawn, ThreadSpawn};
@@ -6,7 +6,9 @@ use std::any::Any;
 use std::fmt;
 use std::io;
 
-/// A [`drowse::ThreadPoolBuilder`] under rayon-core's name. Its methods are documented there.
+/// Builder of pools: [`drowse::ThreadPoolBuilder`] under rayon-core's name.
+///
+/// The methods are documented there.
 ///
 /// ```
 /// let pool = rayon_core::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
@@ -15,12 +17,12 @@ use std::io;
 pub struct ThreadPoolBuilder<S = DefaultSpawn>(drowse::ThreadPoolBuilder<S>);
 
 impl ThreadPoolBuilder {
-    /// See [`drowse::ThreadPoolBuilder::new`].
+    /// Returns a builder with default choices. See [`drowse::ThreadPoolBuilder::new`].
     pub fn new() -> Self {
         Self(drowse::ThreadPoolBuilder::new())
     }
 
-    /// See [`drowse::ThreadPoolBuilder::build_scoped`].
+    /// Builds a pool whose threads may borrow. See [`drowse::ThreadPoolBuilder::build_scoped`].
     ///
     /// # Errors
     ///
@@ -36,7 +38,7 @@ impl ThreadPoolBuilder {
 
 #[allow(private_bounds)]
 impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
-    /// See [`drowse::ThreadPoolBuilder::build`].
+    /// Builds a pool. See [`drowse::ThreadPoolBuilder::build`].
     ///
     /// # Errors
     ///
@@ -45,7 +47,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         self.0.build().map(ThreadPool::from)
     }
 
-    /// See [`drowse::ThreadPoolBuilder::build_global`].
+    /// Builds the global pool. See [`drowse::ThreadPoolBuilder::build_global`].
     ///
     /// # Errors
     ///
@@ -56,18 +58,20 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
 }
 
 impl<S> ThreadPoolBuilder<S> {
-    /// See [`drowse::ThreadPoolBuilder::num_threads`]. A number above
-    /// [`max_num_threads`](crate::max_num_threads) is reduced to that, as rayon-core has it.
+    /// Sets the number of threads. See [`drowse::ThreadPoolBuilder::num_threads`].
+    ///
+    /// As in rayon-core, a number above [`max_num_threads`](crate::max_num_threads) is reduced to
+    /// it.
     pub fn num_threads(self, num_threads: usize) -> Self {
         Self(self.0.num_threads(num_threads.min(drowse::max_num_threads())))
     }
 
-    /// See [`drowse::ThreadPoolBuilder::use_current_thread`].
+    /// Makes the calling thread a worker. See [`drowse::ThreadPoolBuilder::use_current_thread`].
     pub fn use_current_thread(self) -> Self {
         Self(self.0.use_current_thread())
     }
 
-    /// See [`drowse::ThreadPoolBuilder::thread_name`].
+    /// Sets how threads are named. See [`drowse::ThreadPoolBuilder::thread_name`].
     pub fn thread_name<F>(self, closure: F) -> Self
     where
         F: FnMut(usize) -> String + 'static,
@@ -75,12 +79,12 @@ impl<S> ThreadPoolBuilder<S> {
         Self(self.0.thread_name(closure))
     }
 
-    /// See [`drowse::ThreadPoolBuilder::stack_size`].
+    /// Sets the size of the stacks. See [`drowse::ThreadPoolBuilder::stack_size`].
     pub fn stack_size(self, stack_size: usize) -> Self {
         Self(self.0.stack_size(stack_size))
     }
 
-    /// See [`drowse::ThreadPoolBuilder::panic_handler`].
+    /// Sets the panic handler. See [`drowse::ThreadPoolBuilder::panic_handler`].
     pub fn panic_handler<H>(self, panic_handler: H) -> Self
     where
         H: Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
@@ -88,7 +92,7 @@ impl<S> ThreadPoolBuilder<S> {
         Self(self.0.panic_handler(panic_handler))
     }
 
-    /// See [`drowse::ThreadPoolBuilder::start_handler`].
+    /// Sets the start handler. See [`drowse::ThreadPoolBuilder::start_handler`].
     pub fn start_handler<H>(self, start_handler: H) -> Self
     where
         H: Fn(usize) + Send + Sync + 'static,
@@ -96,7 +100,7 @@ impl<S> ThreadPoolBuilder<S> {
         Self(self.0.start_handler(start_handler))
     }
 
-    /// See [`drowse::ThreadPoolBuilder::exit_handler`].
+    /// Sets the exit handler. See [`drowse::ThreadPoolBuilder::exit_handler`].
     pub fn exit_handler<H>(self, exit_handler: H) -> Self
     where
         H: Fn(usize) + Send + Sync + 'static,
@@ -104,13 +108,13 @@ impl<S> ThreadPoolBuilder<S> {
         Self(self.0.exit_handler(exit_handler))
     }
 
-    /// Lets workers run the oldest of the jobs they have spawned first, instead of the newest.
+    /// Lets workers run the oldest of the jobs that they have spawned first, instead of the newest.
     #[deprecated(note = "use `scope_fifo` and `spawn_fifo` for similar effect")]
     pub fn breadth_first(self) -> Self {
         Self(self.0.oldest_first())
     }
 
-    /// See [`drowse::ThreadPoolBuilder::spawn_handler`].
+    /// Sets how threads are started. See [`drowse::ThreadPoolBuilder::spawn_handler`].
     pub fn spawn_handler<F>(self, spawn: F) -> ThreadPoolBuilder<CustomSpawn<F>>
     where
         F: FnMut(ThreadBuilder) -> io::Result<()>,
@@ -119,7 +123,7 @@ impl<S> ThreadPoolBuilder<S> {
     }
 }
 
-/// Whatever starts the threads: a derived one would ask that it be `Debug` too.
+/// Implemented by hand: a derived one would require `S: Debug`.
 impl<S> fmt::Debug for ThreadPoolBuilder<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

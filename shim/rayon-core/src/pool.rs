@@ -1,9 +1,11 @@
-//! The pool, with the one method that is only for compatibility.
+//! `ThreadPool`, with a method that exists only for compatibility.
 
 use crate::{BroadcastContext, Scope, ScopeFifo, Yield};
 use std::error::Error;
 
-/// A [`drowse::ThreadPool`] under rayon-core's name. Its methods are documented there.
+/// Pool of worker threads: [`drowse::ThreadPool`] under rayon-core's name.
+///
+/// The methods are documented there.
 ///
 /// ```
 /// let pool = rayon_core::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
@@ -18,20 +20,21 @@ impl ThreadPool {
     ///
     /// # Errors
     ///
-    /// As [`ThreadPoolBuilder::build`](crate::ThreadPoolBuilder::build).
+    /// See [`ThreadPoolBuilder::build`](crate::ThreadPoolBuilder::build).
     #[deprecated(note = "use `ThreadPoolBuilder::build`")]
     #[allow(deprecated)]
     pub fn new(configuration: crate::Configuration) -> Result<Self, Box<dyn Error>> {
         configuration.build()
     }
 
-    /// The pool whose inside this is.
+    /// Returns the shim's view of a pool.
     pub(crate) fn from_ref(pool: &drowse::ThreadPool) -> &Self {
-        // SAFETY: transparent, so that the one is laid out as the other; the borrow is the same.
+        // SAFETY: `ThreadPool` is `repr(transparent)`, so both have one layout; the borrow does not
+        // change.
         unsafe { &*std::ptr::from_ref(pool).cast() }
     }
 
-    /// See [`drowse::ThreadPool::install`].
+    /// Runs a closure in this pool. See [`drowse::ThreadPool::install`].
     pub fn install<OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce() -> R + Send,
@@ -40,7 +43,7 @@ impl ThreadPool {
         self.0.install(op)
     }
 
-    /// See [`drowse::ThreadPool::broadcast`].
+    /// Runs a closure once on each worker. See [`drowse::ThreadPool::broadcast`].
     pub fn broadcast<OP, R>(&self, op: OP) -> Vec<R>
     where
         OP: Fn(BroadcastContext<'_>) -> R + Sync,
@@ -49,22 +52,23 @@ impl ThreadPool {
         self.0.broadcast(op)
     }
 
-    /// See [`drowse::ThreadPool::current_num_threads`].
+    /// Returns the number of workers. See [`drowse::ThreadPool::current_num_threads`].
     pub fn current_num_threads(&self) -> usize {
         self.0.current_num_threads()
     }
 
-    /// See [`drowse::ThreadPool::current_thread_index`].
+    /// Returns the calling worker's index. See [`drowse::ThreadPool::current_thread_index`].
     pub fn current_thread_index(&self) -> Option<usize> {
         self.0.current_thread_index()
     }
 
-    /// See [`drowse::ThreadPool::current_thread_has_pending_tasks`].
+    /// Returns `true` if the calling worker's queue holds jobs. See
+    /// [`drowse::ThreadPool::current_thread_has_pending_tasks`].
     pub fn current_thread_has_pending_tasks(&self) -> Option<bool> {
         self.0.current_thread_has_pending_tasks()
     }
 
-    /// See [`drowse::ThreadPool::join`].
+    /// Runs two closures, possibly in parallel. See [`drowse::ThreadPool::join`].
     pub fn join<A, B, RA, RB>(&self, oper_a: A, oper_b: B) -> (RA, RB)
     where
         A: FnOnce() -> RA + Send,
@@ -75,7 +79,7 @@ impl ThreadPool {
         self.0.join(oper_a, oper_b)
     }
 
-    /// See [`drowse::ThreadPool::scope`].
+    /// Opens a scope in this pool. See [`drowse::ThreadPool::scope`].
     pub fn scope<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&Scope<'scope>) -> R + Send,
@@ -84,7 +88,7 @@ impl ThreadPool {
         self.0.scope(op)
     }
 
-    /// See [`drowse::ThreadPool::scope_fifo`].
+    /// Opens a scope with jobs in order of spawning. See [`drowse::ThreadPool::scope_fifo`].
     pub fn scope_fifo<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
@@ -93,7 +97,7 @@ impl ThreadPool {
         self.0.scope_fifo(op)
     }
 
-    /// See [`drowse::ThreadPool::in_place_scope`].
+    /// Opens a scope on the calling thread. See [`drowse::ThreadPool::in_place_scope`].
     pub fn in_place_scope<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&Scope<'scope>) -> R,
@@ -101,7 +105,7 @@ impl ThreadPool {
         self.0.in_place_scope(op)
     }
 
-    /// See [`drowse::ThreadPool::in_place_scope_fifo`].
+    /// Opens a scope here, jobs in order. See [`drowse::ThreadPool::in_place_scope_fifo`].
     pub fn in_place_scope_fifo<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&ScopeFifo<'scope>) -> R,
@@ -109,7 +113,7 @@ impl ThreadPool {
         self.0.in_place_scope_fifo(op)
     }
 
-    /// See [`drowse::ThreadPool::spawn`].
+    /// Runs a closure later. See [`drowse::ThreadPool::spawn`].
     pub fn spawn<OP>(&self, op: OP)
     where
         OP: FnOnce() + Send + 'static,
@@ -117,7 +121,7 @@ impl ThreadPool {
         self.0.spawn(op);
     }
 
-    /// See [`drowse::ThreadPool::spawn_fifo`].
+    /// Runs a closure later, in order of spawning. See [`drowse::ThreadPool::spawn_fifo`].
     pub fn spawn_fifo<OP>(&self, op: OP)
     where
         OP: FnOnce() + Send + 'static,
@@ -125,7 +129,7 @@ impl ThreadPool {
         self.0.spawn_fifo(op);
     }
 
-    /// See [`drowse::ThreadPool::spawn_broadcast`].
+    /// Runs a closure later on each worker. See [`drowse::ThreadPool::spawn_broadcast`].
     pub fn spawn_broadcast<OP>(&self, op: OP)
     where
         OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
@@ -133,25 +137,25 @@ impl ThreadPool {
         self.0.spawn_broadcast(op);
     }
 
-    /// See [`drowse::ThreadPool::yield_now`].
+    /// Runs one job of the pool, if there is one. See [`drowse::ThreadPool::yield_now`].
     pub fn yield_now(&self) -> Option<Yield> {
         self.0.yield_now()
     }
 
-    /// See [`drowse::ThreadPool::yield_local`].
+    /// Runs one job of the worker's own queue. See [`drowse::ThreadPool::yield_local`].
     pub fn yield_local(&self) -> Option<Yield> {
         self.0.yield_local()
     }
 }
 
-/// For what rayon-core has no word for, metrics for one.
+/// Gives access to what rayon-core does not have, for example metrics.
 impl AsRef<drowse::ThreadPool> for ThreadPool {
     fn as_ref(&self) -> &drowse::ThreadPool {
         &self.0
     }
 }
 
-/// A pool that was built with what only drowse has, as rayon's.
+/// Wraps a pool that was built with drowse's own builder.
 ///
 /// ```
 /// use rayon_core::drowse::{SleepProtocol, ThreadPoolBuilder};

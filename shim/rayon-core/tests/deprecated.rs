@@ -80,7 +80,8 @@ fn breadth_first_joins_are_still_joins() {
     }
     watchdog(|| {
         for threads in [1, 2, 4] {
-            let pool = ThreadPoolBuilder::new().num_threads(threads).breadth_first().build().unwrap();
+            let pool =
+                ThreadPoolBuilder::new().num_threads(threads).breadth_first().build().unwrap();
             assert_eq!(pool.install(|| sum(1000)), 1000);
         }
     });

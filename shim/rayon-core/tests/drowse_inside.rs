@@ -43,7 +43,8 @@ fn the_global_pool_is_the_same_by_either_name() {
 
 #[test]
 fn drowses_own_variable_comes_before_rayons() {
-    let variables = [("DROWSE_NUM_THREADS", "3"), ("RAYON_NUM_THREADS", "5"), ("RAYON_RS_NUM_CPUS", "7")];
+    let variables =
+        [("DROWSE_NUM_THREADS", "3"), ("RAYON_NUM_THREADS", "5"), ("RAYON_RS_NUM_CPUS", "7")];
     in_child("drowses_own_variable_comes_before_rayons", &variables, || {
         assert_eq!(ThreadPoolBuilder::new().build().unwrap().current_num_threads(), 3);
         assert_eq!(rayon_core::current_num_threads(), 3);
@@ -91,8 +92,9 @@ fn empty_variables_count_as_not_set() {
 #[test]
 fn nothing_is_said_unasked() {
     let name = "nothing_is_said_unasked";
-    let said =
-        in_child(name, &[("RAYON_NUM_THREADS", "many")], || assert!(rayon_core::current_num_threads() > 0));
+    let said = in_child(name, &[("RAYON_NUM_THREADS", "many")], || {
+        assert!(rayon_core::current_num_threads() > 0)
+    });
     assert!(!said.contains("drowse"), "{said}");
 }
 
@@ -103,8 +105,12 @@ fn threads_have_names_if_they_are_chosen_and_not_otherwise() {
     }
     watchdog(|| {
         assert_eq!(names(&ThreadPoolBuilder::new().num_threads(2).build().unwrap()), [None, None]);
-        let builder = ThreadPoolBuilder::new().num_threads(2).thread_name(|index| format!("dozer {index}"));
-        assert_eq!(names(&builder.build().unwrap()), [0, 1].map(|index| Some(format!("dozer {index}"))));
+        let builder =
+            ThreadPoolBuilder::new().num_threads(2).thread_name(|index| format!("dozer {index}"));
+        assert_eq!(
+            names(&builder.build().unwrap()),
+            [0, 1].map(|index| Some(format!("dozer {index}")))
+        );
     });
 }
 
@@ -116,7 +122,8 @@ fn a_variable_that_asks_for_too_many_threads_is_named_and_not_followed() {
             let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
             assert_eq!(rayon_core::current_num_threads(), cores);
         });
-        let line = format!("drowse: {variable}=\"100000\" is not a number of threads up to 4096; using ");
+        let line =
+            format!("drowse: {variable}=\"100000\" is not a number of threads up to 4096; using ");
         assert_eq!(said.lines().filter(|said| said.starts_with(&line)).count(), 1, "{said}");
     }
 }

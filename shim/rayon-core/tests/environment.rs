@@ -11,8 +11,15 @@ use std::thread::available_parallelism;
 #[track_caller]
 fn demand(test: &str, variables: &[(&str, &str)], threads: usize) {
     in_child(test, variables, || {
-        assert_eq!(ThreadPoolBuilder::new().build().unwrap().current_num_threads(), threads, "{variables:?}");
-        assert_eq!(ThreadPoolBuilder::new().num_threads(2).build().unwrap().current_num_threads(), 2);
+        assert_eq!(
+            ThreadPoolBuilder::new().build().unwrap().current_num_threads(),
+            threads,
+            "{variables:?}"
+        );
+        assert_eq!(
+            ThreadPoolBuilder::new().num_threads(2).build().unwrap().current_num_threads(),
+            2
+        );
         assert_eq!(rayon_core::current_num_threads(), threads, "{variables:?}");
     });
 }
@@ -38,7 +45,11 @@ fn the_older_name_says_so_too() {
 
 #[test]
 fn the_newer_name_comes_first() {
-    demand("the_newer_name_comes_first", &[("RAYON_NUM_THREADS", "5"), ("RAYON_RS_NUM_CPUS", "7")], 5);
+    demand(
+        "the_newer_name_comes_first",
+        &[("RAYON_NUM_THREADS", "5"), ("RAYON_RS_NUM_CPUS", "7")],
+        5,
+    );
 }
 
 #[test]
@@ -49,7 +60,11 @@ fn zero_means_the_default_whatever_the_older_name_says() {
 
 #[test]
 fn zero_means_the_default_under_the_older_name_too() {
-    demand("zero_means_the_default_under_the_older_name_too", &[("RAYON_RS_NUM_CPUS", "0")], default());
+    demand(
+        "zero_means_the_default_under_the_older_name_too",
+        &[("RAYON_RS_NUM_CPUS", "0")],
+        default(),
+    );
 }
 
 #[test]
@@ -60,7 +75,11 @@ fn what_is_no_number_is_as_good_as_nothing() {
 
 #[test]
 fn white_space_makes_no_number() {
-    demand("white_space_makes_no_number", &[("RAYON_NUM_THREADS", " 5 "), ("RAYON_RS_NUM_CPUS", "7")], 7);
+    demand(
+        "white_space_makes_no_number",
+        &[("RAYON_NUM_THREADS", " 5 "), ("RAYON_RS_NUM_CPUS", "7")],
+        7,
+    );
 }
 
 #[test]

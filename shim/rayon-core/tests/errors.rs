@@ -33,7 +33,8 @@ fn using_the_global_pool_builds_it() {
 fn a_thread_works_for_one_pool() {
     watchdog(|| {
         let _first = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build().unwrap();
-        let error = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build().unwrap_err();
+        let error =
+            ThreadPoolBuilder::new().num_threads(1).use_current_thread().build().unwrap_err();
         assert_eq!(error.to_string(), "The current thread is already part of another thread pool.");
         assert!(error.source().is_none());
     });
@@ -43,7 +44,8 @@ fn a_thread_works_for_one_pool() {
 fn what_stops_a_thread_is_passed_on() {
     watchdog(|| {
         let refuse = |_: ThreadBuilder| Err(io::Error::other("no more threads today"));
-        let error = ThreadPoolBuilder::new().num_threads(2).spawn_handler(refuse).build().unwrap_err();
+        let error =
+            ThreadPoolBuilder::new().num_threads(2).spawn_handler(refuse).build().unwrap_err();
         // drowse has advice besides.
         assert!(error.to_string().contains("no more threads today"));
         let source = error.source().expect("the handler's own").downcast_ref::<io::Error>();

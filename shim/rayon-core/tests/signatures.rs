@@ -27,7 +27,10 @@ const YIELD_NOW: fn() -> Option<Yield> = rayon_core::yield_now;
 const YIELD_LOCAL: fn() -> Option<Yield> = rayon_core::yield_local;
 const INITIALIZE: fn(Configuration) -> Result<(), Box<dyn Error>> = rayon_core::initialize;
 
-fn join<A: FnOnce() -> RA + Send, B: FnOnce() -> RB + Send, RA: Send, RB: Send>(a: A, b: B) -> (RA, RB) {
+fn join<A: FnOnce() -> RA + Send, B: FnOnce() -> RB + Send, RA: Send, RB: Send>(
+    a: A,
+    b: B,
+) -> (RA, RB) {
     rayon_core::join::<A, B, RA, RB>(a, b)
 }
 
@@ -75,7 +78,10 @@ fn spawn_broadcast<OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static>(op: OP)
 
 // Scopes and contexts.
 
-fn scope_spawn<'scope, BODY: FnOnce(&Scope<'scope>) + Send + 'scope>(scope: &Scope<'scope>, body: BODY) {
+fn scope_spawn<'scope, BODY: FnOnce(&Scope<'scope>) + Send + 'scope>(
+    scope: &Scope<'scope>,
+    body: BODY,
+) {
     Scope::spawn::<BODY>(scope, body);
 }
 
@@ -111,7 +117,8 @@ fn place_of(context: &BroadcastContext<'_>) -> (usize, usize) {
 const POOL_NEW: fn(Configuration) -> Result<ThreadPool, Box<dyn Error>> = ThreadPool::new;
 const POOL_NUM_THREADS: fn(&ThreadPool) -> usize = ThreadPool::current_num_threads;
 const POOL_THREAD_INDEX: fn(&ThreadPool) -> Option<usize> = ThreadPool::current_thread_index;
-const POOL_HAS_PENDING_TASKS: fn(&ThreadPool) -> Option<bool> = ThreadPool::current_thread_has_pending_tasks;
+const POOL_HAS_PENDING_TASKS: fn(&ThreadPool) -> Option<bool> =
+    ThreadPool::current_thread_has_pending_tasks;
 const POOL_YIELD_NOW: fn(&ThreadPool) -> Option<Yield> = ThreadPool::yield_now;
 const POOL_YIELD_LOCAL: fn(&ThreadPool) -> Option<Yield> = ThreadPool::yield_local;
 
@@ -119,7 +126,10 @@ fn pool_install<OP: FnOnce() -> R + Send, R: Send>(pool: &ThreadPool, op: OP) ->
     ThreadPool::install::<OP, R>(pool, op)
 }
 
-fn pool_broadcast<OP: Fn(BroadcastContext<'_>) -> R + Sync, R: Send>(pool: &ThreadPool, op: OP) -> Vec<R> {
+fn pool_broadcast<OP: Fn(BroadcastContext<'_>) -> R + Sync, R: Send>(
+    pool: &ThreadPool,
+    op: OP,
+) -> Vec<R> {
     ThreadPool::broadcast::<OP, R>(pool, op)
 }
 
@@ -133,7 +143,10 @@ where
     ThreadPool::join::<A, B, RA, RB>(pool, a, b)
 }
 
-fn pool_scope<'scope, OP: FnOnce(&Scope<'scope>) -> R + Send, R: Send>(pool: &ThreadPool, op: OP) -> R {
+fn pool_scope<'scope, OP: FnOnce(&Scope<'scope>) -> R + Send, R: Send>(
+    pool: &ThreadPool,
+    op: OP,
+) -> R {
     ThreadPool::scope::<OP, R>(pool, op)
 }
 
@@ -148,7 +161,10 @@ fn pool_in_place_scope<'scope, OP: FnOnce(&Scope<'scope>) -> R, R>(pool: &Thread
     ThreadPool::in_place_scope::<OP, R>(pool, op)
 }
 
-fn pool_in_place_scope_fifo<'scope, OP: FnOnce(&ScopeFifo<'scope>) -> R, R>(pool: &ThreadPool, op: OP) -> R {
+fn pool_in_place_scope_fifo<'scope, OP: FnOnce(&ScopeFifo<'scope>) -> R, R>(
+    pool: &ThreadPool,
+    op: OP,
+) -> R {
     ThreadPool::in_place_scope_fifo::<OP, R>(pool, op)
 }
 
@@ -160,14 +176,18 @@ fn pool_spawn_fifo<OP: FnOnce() + Send + 'static>(pool: &ThreadPool, op: OP) {
     ThreadPool::spawn_fifo::<OP>(pool, op);
 }
 
-fn pool_spawn_broadcast<OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static>(pool: &ThreadPool, op: OP) {
+fn pool_spawn_broadcast<OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static>(
+    pool: &ThreadPool,
+    op: OP,
+) {
     ThreadPool::spawn_broadcast::<OP>(pool, op);
 }
 
 // The builder. `S` says how threads are started; it has no name that a user could write.
 
 const BUILDER_NEW: fn() -> ThreadPoolBuilder = ThreadPoolBuilder::new;
-const BUILD: fn(ThreadPoolBuilder) -> Result<ThreadPool, ThreadPoolBuildError> = ThreadPoolBuilder::build;
+const BUILD: fn(ThreadPoolBuilder) -> Result<ThreadPool, ThreadPoolBuildError> =
+    ThreadPoolBuilder::build;
 const BUILD_GLOBAL: fn(ThreadPoolBuilder) -> Result<(), ThreadPoolBuildError> =
     ThreadPoolBuilder::build_global;
 
@@ -215,7 +235,10 @@ fn shown<S>(builder: &ThreadPoolBuilder<S>) -> String {
     format!("{builder:?}")
 }
 
-fn build_with<S, F>(builder: ThreadPoolBuilder<S>, spawn: F) -> Result<ThreadPool, ThreadPoolBuildError>
+fn build_with<S, F>(
+    builder: ThreadPoolBuilder<S>,
+    spawn: F,
+) -> Result<ThreadPool, ThreadPoolBuildError>
 where
     F: FnMut(ThreadBuilder) -> io::Result<()>,
 {
@@ -321,7 +344,8 @@ fn the_functions_can_be_called() {
     assert_eq!((CURRENT_THREAD_INDEX(), HAS_PENDING_TASKS()), (None, None));
     assert_eq!((YIELD_NOW(), YIELD_LOCAL()), (None, None));
     assert_eq!(join(|| 1, || "two"), (1, "two"));
-    let (here, there) = join_context(|context| MIGRATED(&context), |context| format!("{context:?}"));
+    let (here, there) =
+        join_context(|context| MIGRATED(&context), |context| format!("{context:?}"));
     // From outside, both have moved.
     assert!(here && there.contains("FnContext"));
     let borrowed = [1, 2];
@@ -397,7 +421,8 @@ fn pools_can_be_built_in_every_way() {
     let set = set_all(ThreadPoolBuilder::default(), |i| format!("t{i}"), drop, |_| {}, |_| {});
     assert_eq!(build_with(set, start).unwrap().current_num_threads(), 2);
 
-    let scoped = build_scoped(BUILDER_NEW().num_threads(3), |thread| thread.run(), POOL_NUM_THREADS);
+    let scoped =
+        build_scoped(BUILDER_NEW().num_threads(3), |thread| thread.run(), POOL_NUM_THREADS);
     assert_eq!(scoped.unwrap(), 3);
 
     let configure = || configure(|i| format!("t{i}"), drop, |_| {}, |_| {});

@@ -18,7 +18,11 @@ pub(crate) fn join<const N: u64>(numbers: &[u64], salt: u64) -> u64 {
     let (left, right) = numbers.split_at(numbers.len() / 2);
     let (a, b) = rayon::join(
         || left.iter().fold(salt, |sum, n| sum.rotate_left(5) ^ n.wrapping_mul(N)),
-        || right.iter().fold(N, |sum, n| if sum & n & 1 == 0 { sum / 3 + n } else { sum ^ (n * N) ^ salt }),
+        || {
+            right
+                .iter()
+                .fold(N, |sum, n| if sum & n & 1 == 0 { sum / 3 + n } else { sum ^ (n * N) ^ salt })
+        },
     );
     a ^ b
 }

@@ -2,7 +2,7 @@
 //!
 //! Each mutant runs in a process of its own, since a model that fails may abort or hang.
 
-mod table;
+pub(crate) mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -49,7 +49,9 @@ pub(crate) fn run(context: &Context) -> Result<Outcome, Outcome> {
     mutants.retain(|mutant| context.wants(mutant.name) || context.wants(mutant.model));
     let wanted = mutants.len();
     if wanted == 0 {
-        return Err(Status::WrongCall.with("no mutant has that in its name, or in that of its model"));
+        return Err(
+            Status::WrongCall.with("no mutant has that in its name, or in that of its model")
+        );
     }
     if mutants.iter().any(|mutant| mutant.backend == Backend::Spin) && !spin::is_there() {
         mutants.retain(|mutant| mutant.backend != Backend::Spin);
@@ -66,15 +68,19 @@ pub(crate) fn run(context: &Context) -> Result<Outcome, Outcome> {
     };
     let baselines = match context.is_whole {
         true => vec![Ok(SLOWEST_MODEL); names.len()],
-        false => map(&names, baseline),
+        false => map("models without a mutant", &names, baseline),
     };
-    let baselines: BTreeMap<&str, Result<Duration, String>> = names.into_iter().zip(baselines).collect();
-    let rows = map(&mutants, |mutant| {
+    let baselines: BTreeMap<&str, Result<Duration, String>> =
+        names.into_iter().zip(baselines).collect();
+    let rows = map("mutants", &mutants, |mutant| {
         let (verdict, took) = match &baselines[mutant.model] {
             // A model that is slow to pass may be slow to fail: that is no hang yet.
-            Ok(passes_in) => {
-                models.try_one(context, mutant.model, Some(mutant.name), MUTANT_LIMIT.max(*passes_in * 3))
-            }
+            Ok(passes_in) => models.try_one(
+                context,
+                mutant.model,
+                Some(mutant.name),
+                MUTANT_LIMIT.max(*passes_in * 3),
+            ),
             Err(why) => (Err(why.clone()), Duration::ZERO),
         };
         if context.verbose {
@@ -122,7 +128,9 @@ impl Models {
         command.envs(mutant.map(|name| (MUTANT_VARIABLE, name)));
         match Job::new(command, limit).run() {
             Ok(done) => (complaint(&done), done.took),
-            Err(error) => (Err(format!("cannot run {}: {error}", binary.path.display())), Duration::ZERO),
+            Err(error) => {
+                (Err(format!("cannot run {}: {error}", binary.path.display())), Duration::ZERO)
+            }
         }
     }
 }
@@ -137,7 +145,9 @@ fn complaint(done: &Finished) -> Verdict {
             many => Err(format!("the name means {many} models")),
         },
         Some(status) => Ok(Some(match panic_message(&done.output) {
-            Some(message) if message.to_lowercase().starts_with("deadlock") => "deadlock".to_string(),
+            Some(message) if message.to_lowercase().starts_with("deadlock") => {
+                "deadlock".to_string()
+            }
             Some(message) => format!("panic: {message}"),
             None => status.to_string(),
         })),
@@ -195,10 +205,12 @@ fn table_of(rows: &[Row]) -> Vec<String> {
         let how = how(verdict).chars().take(HOW_WIDTH).collect();
         [mutant.name.to_string(), mutant.model.to_string(), how, seconds(*took)]
     }));
-    let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let width =
+        |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let [a, b, c, d] = [0, 1, 2, 3].map(width);
-    let line =
-        |[name, model, how, time]: &[String; 4]| format!("  {name:<a$}  {model:<b$}  {how:<c$}  {time:>d$}");
+    let line = |[name, model, how, time]: &[String; 4]| {
+        format!("  {name:<a$}  {model:<b$}  {how:<c$}  {time:>d$}")
+    };
     cells.iter().map(line).collect()
 }
 
@@ -219,14 +231,28 @@ mod tests {
         const FAILED: i32 = 101 << 8;
         let ended = |raw: i32, output: &str| {
             let status = Some(ExitStatus::from_raw(raw));
-            Finished { status, output: output.to_string(), stdout: String::new(), took: Duration::ZERO }
+            Finished {
+                status,
+                output: output.to_string(),
+                stdout: String::new(),
+                took: Duration::ZERO,
+            }
         };
         let panic = |message: &str| {
             format!("running 1 test\n\nthread 'm' (1) panicked at a.rs:3:5:\n{message}\nmore\n")
         };
-        assert_eq!(complaint(&ended(FAILED, &panic("the job was lost"))), caught("panic: the job was lost"));
-        assert_eq!(complaint(&ended(ABORTED, &panic("deadlock; threads = [..]"))), caught("deadlock"));
-        assert_eq!(complaint(&ended(FAILED, &panic("deadlock! blocked tasks: []"))), caught("deadlock"));
+        assert_eq!(
+            complaint(&ended(FAILED, &panic("the job was lost"))),
+            caught("panic: the job was lost")
+        );
+        assert_eq!(
+            complaint(&ended(ABORTED, &panic("deadlock; threads = [..]"))),
+            caught("deadlock")
+        );
+        assert_eq!(
+            complaint(&ended(FAILED, &panic("deadlock! blocked tasks: []"))),
+            caught("deadlock")
+        );
         assert_eq!(complaint(&ended(ABORTED, "")), caught("signal: 6 (SIGABRT)"));
         assert_eq!(complaint(&Finished { status: None, ..ended(0, "") }), caught("hang"));
 
@@ -253,14 +279,18 @@ mod tests {
         assert_eq!(verdict(model, None), Ok(None));
         assert_eq!(verdict(model, Some("x")), caught("panic: the mutant was noticed"));
         assert_eq!(verdict("loom_x::absent", None), Err("there is no such model".to_string()));
-        assert_eq!(verdict("loom_y::stand_in", None), Err("there is no loom_y::stand_in".to_string()));
+        assert_eq!(
+            verdict("loom_y::stand_in", None),
+            Err("there is no loom_y::stand_in".to_string())
+        );
     }
 
     #[test]
     fn survivors_and_errors_fail_and_skipped_mutants_do_not() {
         let sum = |verdicts: &[Verdict], skipped| {
             let mutant = table::all().unwrap()[0];
-            let row = |verdict: &Verdict| Row { mutant, verdict: verdict.clone(), took: Duration::ZERO };
+            let row =
+                |verdict: &Verdict| Row { mutant, verdict: verdict.clone(), took: Duration::ZERO };
             sum_up(&verdicts.iter().map(row).collect::<Vec<_>>(), skipped)
         };
         let outcome = sum(&[caught("hang")], 1);

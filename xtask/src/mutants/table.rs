@@ -32,7 +32,8 @@ fn parse(text: &'static str) -> Result<Vec<Mutant>, String> {
             continue;
         }
         let mutant = row(line).and_then(|row| {
-            let is_listed = mutants.iter().any(|other| (other.name, other.model) == (row.name, row.model));
+            let is_listed =
+                mutants.iter().any(|other| (other.name, other.model) == (row.name, row.model));
             if is_listed { Err("the row is there already") } else { Ok(row) }
         });
         mutants.push(mutant.map_err(|why| format!("{PATH}:{}: {why}: {line}", index + 1))?);
@@ -54,7 +55,11 @@ fn row(line: &'static str) -> Result<Mutant, &'static str> {
         _ if binary.starts_with("loom_") => Backend::Loom,
         _ if binary.starts_with("shuttle_") => Backend::Shuttle,
         _ if subject.strip_suffix(".pml") == Some(binary) => Backend::Spin,
-        _ => return Err("the binary is no loom_*, no shuttle_*, and no Promela file that the name has"),
+        _ => {
+            return Err(
+                "the binary is no loom_*, no shuttle_*, and no Promela file that the name has",
+            );
+        }
     };
     Ok(Mutant { name, backend, model, removes })
 }
@@ -74,20 +79,25 @@ mod tests {
     fn bad_rows_are_named_by_their_line() {
         let wrong = |text| parse(text).unwrap_err();
         assert!(
-            wrong("# a\n\na/b | loom_x::y\n").starts_with("crates/drowse-models/mutants.txt:3: a row is")
+            wrong("# a\n\na/b | loom_x::y\n")
+                .starts_with("crates/drowse-models/mutants.txt:3: a row is")
         );
         assert!(wrong("ab | loom_x::y | z").contains("subject/fault"));
         assert!(wrong("a/b | loom_x | z").contains("binary::model"));
         assert!(wrong("a/b | loom_x::y | ").contains("empty"));
         assert!(wrong("a.pml/b | b::plain | z").contains("no loom_*"));
-        assert!(wrong("a/b | loom_x::y | z\na/b | loom_x::y | w").contains(":2: the row is there already"));
+        assert!(
+            wrong("a/b | loom_x::y | z\na/b | loom_x::y | w")
+                .contains(":2: the row is there already")
+        );
         assert_eq!(parse("a/b | loom_x::y | z\na/b | loom_x::v | z").map(|all| all.len()), Ok(2));
     }
 
     /// Whatever stands between two quotes in the Rust files under these directories.
     fn literals<const N: usize>(directories: [&str; N]) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
-        let mut places: Vec<_> = directories.iter().map(|place| Path::new(CRATES).join(place)).collect();
+        let mut places: Vec<_> =
+            directories.iter().map(|place| Path::new(CRATES).join(place)).collect();
         while let Some(place) = places.pop() {
             if place.is_dir() {
                 places.extend(fs::read_dir(place).unwrap().map(|entry| entry.unwrap().path()));
@@ -102,13 +112,17 @@ mod tests {
     fn the_table_lists_the_faults_of_the_code_and_no_others() {
         let mutants = all().unwrap();
         let code = literals(["drowse/src", "drowse-sleep/src", "drowse-sync/src"]);
-        let is_word =
-            |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+        let is_word = |word: &str| {
+            !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c == '-')
+        };
         for literal in &code {
             let Some((subject, fault)) = literal.split_once('/') else { continue };
             // The documentation has examples of its own.
             if is_word(subject) && is_word(fault) && subject != "example" {
-                assert!(mutants.iter().any(|mutant| mutant.name == literal), "not listed: {literal}");
+                assert!(
+                    mutants.iter().any(|mutant| mutant.name == literal),
+                    "not listed: {literal}"
+                );
             }
         }
         let models = literals(["drowse-models/src", "drowse-models/tests"]);
@@ -121,14 +135,19 @@ mod tests {
     #[test]
     fn the_table_lists_the_faults_of_the_promela_models_and_no_others() {
         for file in ["sleepy", "jec"] {
-            let text = fs::read_to_string(format!("{CRATES}/drowse-models/promela/{file}.pml")).unwrap();
+            let text =
+                fs::read_to_string(format!("{CRATES}/drowse-models/promela/{file}.pml")).unwrap();
             let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
             let known: BTreeSet<&str> = words.filter(|word| word.starts_with("MUTANT_")).collect();
             let prefix = format!("{file}.pml/");
             let listed = all().unwrap().into_iter().map(|mutant| mutant.name);
             let listed: Vec<String> =
                 listed.filter(|name| name.starts_with(&prefix)).map(mutant_define).collect();
-            assert_eq!(listed.iter().map(String::as_str).collect::<BTreeSet<_>>(), known, "{file}.pml");
+            assert_eq!(
+                listed.iter().map(String::as_str).collect::<BTreeSet<_>>(),
+                known,
+                "{file}.pml"
+            );
         }
     }
 }

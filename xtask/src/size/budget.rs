@@ -50,7 +50,8 @@ impl Budgets {
         let mut compiler = None;
         let mut limits = BTreeMap::new();
         for (number, line) in (1..).zip(text.lines()) {
-            let words: Vec<&str> = line.split('#').next().unwrap_or_default().split_whitespace().collect();
+            let words: Vec<&str> =
+                line.split('#').next().unwrap_or_default().split_whitespace().collect();
             let is_new = match words[..] {
                 [] => true,
                 ["compiler", version] => compiler.replace(version.to_string()).is_none(),
@@ -86,7 +87,10 @@ impl Budgets {
             let other = match *compiler == self.compiler {
                 true => String::new(),
                 false => {
-                    format!("; the budget was measured with rustc {}, this is {compiler}", self.compiler)
+                    format!(
+                        "; the budget was measured with rustc {}, this is {compiler}",
+                        self.compiler
+                    )
                 }
             };
             return Verdict::Above(format!(
@@ -178,11 +182,15 @@ mod tests {
             panic!("not far below")
         };
         assert!(words.ends_with("to `site/join 1938`"), "{words}");
-        let Verdict::Above(words) = judge("text/a", Unit::SizeRatio, 1.6) else { panic!("not above") };
+        let Verdict::Above(words) = judge("text/a", Unit::SizeRatio, 1.6) else {
+            panic!("not above")
+        };
         let start = "text/a is 1.600 (3 over 2), the budget is 1.500; \
                      the budget was measured with rustc 1.95.0, this is 1.96.0: ";
         assert!(words.starts_with(start), "{words}");
-        let Verdict::Above(words) = judge("new", Unit::TimeRatio, 2.0) else { panic!("it has no budget") };
+        let Verdict::Above(words) = judge("new", Unit::TimeRatio, 2.0) else {
+            panic!("it has no budget")
+        };
         assert!(words.ends_with("add `new 3.0`"), "{words}");
     }
 }

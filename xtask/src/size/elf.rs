@@ -69,7 +69,13 @@ fn section(file: &[u8], at: u64) -> Option<Section> {
     let header = file.get(at..at.checked_add(64)?)?;
     let short = |at| number(header, at, 4)?.try_into().ok();
     let long = |at| number(header, at, 8);
-    Some(Section { name: short(0)?, kind: short(4)?, flags: long(8)?, offset: long(24)?, size: long(32)? })
+    Some(Section {
+        name: short(0)?,
+        kind: short(4)?,
+        flags: long(8)?,
+        offset: long(24)?,
+        size: long(32)?,
+    })
 }
 
 /// Reads a little-endian number of so many bytes.

@@ -20,7 +20,8 @@ pub(crate) fn groups(symbols: &str) -> Groups {
     let mut groups = Groups::new();
     for line in symbols.lines() {
         let mut words = line.splitn(4, ' ');
-        let [Some(address), Some(size), Some(kind), Some(name)] = [(); 4].map(|()| words.next()) else {
+        let [Some(address), Some(size), Some(kind), Some(name)] = [(); 4].map(|()| words.next())
+        else {
             continue;
         };
         let Ok(size) = u64::from_str_radix(size, 16) else { continue };
@@ -47,7 +48,10 @@ pub(crate) fn table(theirs: &Groups, ours: &Groups, count: usize) -> Vec<String>
     rows.truncate(count);
     rows.insert(0, (sum(theirs), sum(ours), "all functions"));
     let row = |(theirs, ours, name): (Group, Group, &str)| {
-        format!("{:>9} {:>6} {:>9} {:>6}  {name}", theirs.bytes, theirs.instances, ours.bytes, ours.instances)
+        format!(
+            "{:>9} {:>6} {:>9} {:>6}  {name}",
+            theirs.bytes, theirs.instances, ours.bytes, ours.instances
+        )
     };
     let head = format!("{:>16} {:>16}", "rayon-core", "drop-in");
     [head, format!("{:>9} {:>6} {:>9} {:>6}  function", "bytes", "number", "bytes", "number")]
@@ -61,7 +65,11 @@ fn family(symbol: &str) -> String {
     let symbol = symbol.split(" [clone").next().unwrap_or_default();
     let symbol = symbol.split(".llvm.").next().unwrap_or_default();
     let symbol = match symbol.rsplit_once("::h") {
-        Some((path, hash)) if hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) => path,
+        Some((path, hash))
+            if hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) =>
+        {
+            path
+        }
         _ => symbol,
     };
     let mut path = String::new();
@@ -72,9 +80,11 @@ fn family(symbol: &str) -> String {
         match letter {
             '<' => {
                 let rest = &symbol[at + 1..];
-                let is_after_name = path.ends_with(|c: char| c.is_alphanumeric() || "_}".contains(c));
+                let is_after_name =
+                    path.ends_with(|c: char| c.is_alphanumeric() || "_}".contains(c));
                 let is_argument = path.ends_with("::") && !rest.starts_with("impl ");
-                let stays = open.last().is_none_or(|stays| *stays) && !is_after_name && !is_argument;
+                let stays =
+                    open.last().is_none_or(|stays| *stays) && !is_after_name && !is_argument;
                 if is_argument && open.last().is_none_or(|stays| *stays) {
                     path.truncate(path.len() - "::".len());
                 }
@@ -106,7 +116,10 @@ mod tests {
             ("main", "main"),
             ("rayon_core::join::join_context::h0123456789abcdef", "rayon_core::join::join_context"),
             ("a::b::hash", "a::b::hash"),
-            ("core::ptr::drop_in_place<alloc::vec::Vec<u8>>::h0123456789abcdef", "core::ptr::drop_in_place"),
+            (
+                "core::ptr::drop_in_place<alloc::vec::Vec<u8>>::h0123456789abcdef",
+                "core::ptr::drop_in_place",
+            ),
             ("a::b::<u8, <c::D as e::F>::G>", "a::b"),
             ("a::b::<u8>::{closure#0}", "a::b::{closure#0}"),
             (
@@ -114,8 +127,14 @@ mod tests {
                 "<r::job::StackJob as r::job::Job>::execute",
             ),
             ("<r::Set<u8>>::wake_any [clone .llvm.77]", "<r::Set>::wake_any"),
-            ("std::thread::local::LocalKey<T>::with.llvm.123", "std::thread::local::LocalKey::with"),
-            ("core::fn::<impl core::fn::Fn<A> for &F>::call", "core::fn::<impl core::fn::Fn for &F>::call"),
+            (
+                "std::thread::local::LocalKey<T>::with.llvm.123",
+                "std::thread::local::LocalKey::with",
+            ),
+            (
+                "core::fn::<impl core::fn::Fn<A> for &F>::call",
+                "core::fn::<impl core::fn::Fn for &F>::call",
+            ),
             ("a::{{closure}}<T>::b", "a::{{closure}}::b"),
         ] {
             assert_eq!(family(symbol), expected, "{symbol}");

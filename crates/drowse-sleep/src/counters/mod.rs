@@ -1,4 +1,4 @@
-// The same names lead to the sources where the page is read by itself.
+// The README defines these link names too, as paths to the sources, for readers outside rustdoc.
 #![doc = "[LatchWord]: crate::LatchWord"]
 #![doc = "[Idleness]: crate::Idleness"]
 #![doc = "[WakeSize]: crate::WakeSize"]
@@ -10,7 +10,7 @@
 
 use crate::{Heads, Posted, Protocol, Rules, Wake};
 
-/// Counts of the idle and the sleeping. See the [module](self) for how it works and why.
+/// Counts of idle and sleeping workers. See the [module](self) for the protocol and its proof.
 ///
 /// ```
 /// use drowse_sleep::{Counters, Idleness, WakeSize};
@@ -20,54 +20,52 @@ use crate::{Heads, Posted, Protocol, Rules, Wake};
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Counters {
-    /// How a post finds out whether somebody is idle.
+    /// Way in which a post finds out whether a worker is idle.
     pub idleness: Idleness,
-    /// How many are woken at once.
+    /// Number of sleepers that a post wakes at once.
     pub wake: WakeSize,
 }
 
-/// How a post finds out whether enough workers are idle to take its jobs.
+/// Way in which a post finds out whether enough workers are idle to take its jobs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Idleness {
-    /// By the count of those who search: enough if there is one for each job.
+    /// By the count of searching workers: enough if there is one for each job.
     #[default]
     Counted,
-    /// By its own queue, if a worker posts: enough if the queue was empty, for somebody must have
-    /// emptied it. (Never if nobody at all searches.) From outside: by the count.
+    /// By the poster's own queue, if a worker posts: enough if the queue was empty, for thieves
+    /// must have emptied it. (Never enough if no worker searches.) From outside: by the count.
     LocalQueue,
-    /// By the count of those who search, and one more: enough if one is left when each job is
-    /// taken.
+    /// By the count of searching workers: enough if one is left when each job is taken.
     KeepOneMore,
 }
 
-/// How many sleepers a post wakes when it wakes any.
+/// Number of sleepers that a post wakes when it wakes any.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum WakeSize {
-    /// One for each job that nobody idle will take.
+    /// One for each job that no idle worker will take.
     #[default]
     Needed,
-    /// That many, and then up to the next power of two of workers awake, since where one job comes
-    /// from more may follow.
+    /// As `Needed`, then up to the next power of two of workers awake, as more jobs may follow.
     PowerOfTwo,
 }
 
 impl Counters {
-    /// For how many jobs somebody must be woken.
+    /// Returns the number of jobs that no idle worker will take.
     fn unattended(self, posted: &Posted, heads: Heads) -> usize {
         match self.idleness {
             Idleness::LocalQueue if posted.by_worker && heads.searching() > 0 => {
-                if posted.queue_was_empty {
-                    0
-                } else {
-                    posted.jobs
-                }
+                if posted.queue_was_empty { 0 } else { posted.jobs }
             }
-            Idleness::Counted | Idleness::LocalQueue => posted.jobs.saturating_sub(heads.searching()),
-            Idleness::KeepOneMore => (posted.jobs.saturating_add(1)).saturating_sub(heads.searching()),
+            Idleness::Counted | Idleness::LocalQueue => {
+                posted.jobs.saturating_sub(heads.searching())
+            }
+            Idleness::KeepOneMore => {
+                (posted.jobs.saturating_add(1)).saturating_sub(heads.searching())
+            }
         }
     }
 
-    /// The name that it is chosen by.
+    /// Returns the name that it is chosen by.
     pub(crate) fn name(self) -> &'static str {
         match (self.idleness, self.wake) {
             (Idleness::Counted, WakeSize::Needed) => "counters",
@@ -79,7 +77,7 @@ impl Counters {
         }
     }
 
-    /// How many to wake for so many jobs, of `sleeping` out of `workers`.
+    /// Returns the number of workers to wake, out of `sleeping`.
     fn wake_size(self, unattended: usize, sleeping: usize, workers: usize) -> usize {
         let needed = unattended.min(sleeping);
         match self.wake {

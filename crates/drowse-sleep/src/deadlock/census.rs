@@ -1,4 +1,4 @@
-//! Who is what.
+//! The census: the state of each worker, and counts of the states.
 
 use super::lookout::Keeper;
 use drowse_sync::{Motion, ThreadId};
@@ -9,44 +9,44 @@ pub(super) struct Census {
     active: usize,
     blocked: usize,
     gone: usize,
-    /// Those that are away, or sleep alone: they wait for something, and not for work.
+    /// Workers that are away, or sleep alone: they wait for something other than work.
     waiting: usize,
     workers: Box<[Worker]>,
-    /// How often anything of the above has changed.
+    /// Number of changes of the above.
     pub(super) changes: u64,
-    /// What `changes` was when the last alarm was raised.
+    /// Value of `changes` when the last alarm was raised.
     pub(super) raised: Option<u64>,
     pub(super) lookout: Keeper,
-    /// The pool is gone.
+    /// `true` once the pool is gone.
     pub(super) is_over: bool,
 }
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Worker {
     pub(super) asleep: bool,
-    /// It sleeps [alone](crate::Sleep::sleep_alone).
+    /// `true` if it sleeps [alone](crate::Sleep::sleep_alone).
     pub(super) alone: bool,
-    /// The thread that blocks there, where another one may have its place meanwhile.
+    /// The thread that blocks there, while another one may have its place.
     pub(super) away: Option<ThreadId>,
     pub(super) gone: bool,
-    /// How it was marked as blocked, oldest first.
+    /// Marks of the worker as blocked, oldest first.
     pub(super) marks: Vec<Mark>,
 }
 
-/// That a worker is about to block: on what, where, and on which thread.
+/// Mark of a worker that is about to block: on what, where, and on which thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Mark {
-    /// What it blocks on, if it said so.
+    /// Description of what it blocks on, if the caller gave one.
     pub what: Option<&'static str>,
-    /// Where it said that it blocks.
+    /// Position of the call that marked it.
     pub at: &'static Location<'static>,
-    /// The thread that said so.
+    /// The thread that marked it.
     pub thread: ThreadId,
 }
 
 impl Mark {
-    /// The calling thread, at the place of the call.
+    /// Creates a mark of the calling thread, at the position of the call.
     #[track_caller]
     pub fn here(what: Option<&'static str>) -> Self {
         Self { what, at: Location::caller(), thread: ThreadId::current() }
@@ -58,7 +58,8 @@ impl Worker {
         !self.asleep && !self.gone && self.marks.is_empty() && self.away.is_none()
     }
 
-    /// Its mark may outlive it, but a worker that has ended keeps nobody waiting.
+    /// Returns `true` if it is marked and has not ended: its mark may outlive it, but an ended
+    /// worker blocks no other.
     fn is_blocked(&self) -> bool {
         !self.gone && !self.marks.is_empty()
     }
@@ -67,14 +68,14 @@ impl Worker {
         !self.gone && (self.alone || self.away.is_some())
     }
 
-    /// Whether it counts as active, blocked, gone, waiting.
+    /// Returns its membership: active, blocked, gone, waiting.
     fn counts(&self) -> [bool; 4] {
         [self.is_active(), self.is_blocked(), self.gone, self.is_waiting()]
     }
 }
 
 impl Census {
-    /// All workers active, and nobody in the other seats.
+    /// Creates a census with all workers active, and no thread in the other seats.
     pub(super) fn new(workers: usize, seats: usize) -> Self {
         let mut seated = vec![Worker::default(); seats];
         for empty in &mut seated[workers..] {
@@ -106,23 +107,22 @@ impl Census {
         self.changes += 1;
     }
 
-    /// Whether nobody is active, and somebody is blocked, or no spare is left for those that wait.
+    /// Returns `true` if no worker is active, and one is blocked or spares have run out.
     pub(super) fn is_suspect(&self) -> bool {
         self.active == 0 && (self.blocked > 0 || self.is_out_of_spares())
     }
 
-    /// Whether workers wait in a way in which another thread should work in their place, and all
-    /// seats are taken.
+    /// Returns `true` if a worker waits, another thread should work in its place, and all seats are
+    /// taken.
     fn is_out_of_spares(&self) -> bool {
         self.waiting > 0 && self.gone == 0
     }
 
-    /// Whether all workers have ended.
     pub(super) fn nobody_is_left(&self) -> bool {
         self.gone == self.workers.len()
     }
 
-    /// What everybody is, when nobody is active.
+    /// Describes the state of each worker, when none is active.
     pub(super) fn standstill(&self) -> Standstill {
         let stopped = |worker: &Worker| match (worker.marks.last(), worker.away) {
             _ if worker.gone => Stopped::Gone,
@@ -143,34 +143,34 @@ impl Census {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Standstill {
-    /// What each worker is.
+    /// State of each worker.
     pub workers: Vec<Stopped>,
-    /// Whether workers wait that would let another thread work in their place, and all seats are
-    /// taken. It depends on what is queued whether that matters.
+    /// `true` if workers wait, other threads should work in their place, and all seats are taken.
+    /// This matters only if a job is queued.
     pub is_out_of_spares: bool,
 }
 
-/// What a worker is that is not active.
+/// State of a worker that is not active.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
-    /// It sleeps until there is work, or what it waits for has happened.
+    /// Asleep until there is work, or what it waits for has happened.
     Asleep,
-    /// It is blocked, since the last of its marks that lives.
+    /// Blocked, with its newest remaining mark.
     Blocked(Mark),
-    /// This thread of it is [away](crate::Sleep::mark_away).
+    /// [Away](crate::Sleep::mark_away), on this thread.
     Away(ThreadId),
-    /// It has ended.
+    /// Ended.
     Gone,
 }
 
 impl Standstill {
-    /// Whether a worker is marked as blocked.
+    /// Returns `true` if a worker is marked as blocked.
     pub fn has_marks(&self) -> bool {
         self.workers.iter().any(|worker| matches!(worker, Stopped::Blocked(_)))
     }
 
-    /// How the threads that are blocked, or away, have moved so far, as far as the system tells;
-    /// `None` if one of them does not wait: it runs, or could.
+    /// Returns the motions so far of the blocked and away threads, as far as the system tells;
+    /// `None` if one of them runs, or could.
     pub fn motions(&self) -> Option<Vec<Option<Motion>>> {
         let mut motions = Vec::new();
         for worker in &self.workers {

@@ -1,10 +1,10 @@
-//! The thread that hears a suspicion out.
+//! The thread that confirms a suspicion.
 
 use super::census::{Census, Standstill};
 use drowse_sync::{Arc, Condvar, Mutex, MutexGuard, faulty, omittable};
 use std::time::Duration;
 
-/// What a pool and its lookout share. It does not keep the pool alive.
+/// State that a pool and its lookout share. It does not keep the pool alive.
 #[derive(Debug)]
 pub(super) struct Post {
     pub(super) census: Mutex<Census>,
@@ -13,14 +13,14 @@ pub(super) struct Post {
     patience: Duration,
 }
 
-/// What the lookout of a pool does.
+/// State of a pool's lookout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keeper {
-    /// There is none.
+    /// No thread keeps the lookout.
     Nobody,
-    /// It blocks until the pool is suspect, or over.
+    /// Blocked until the pool is suspect, or over.
     Rests,
-    /// It hears a suspicion out, or is about to look for one.
+    /// Waiting to confirm a suspicion, or about to look for one.
     Up,
 }
 
@@ -34,7 +34,9 @@ impl Post {
     fn wait_out<'a>(&'a self, mut census: MutexGuard<'a, Census>) -> MutexGuard<'a, Census> {
         let clock = drowse_sync::Stopwatch::start();
         while !census.is_over {
-            let Some(left) = self.patience.checked_sub(clock.elapsed()).filter(|left| !left.is_zero()) else {
+            let Some(left) =
+                self.patience.checked_sub(clock.elapsed()).filter(|left| !left.is_zero())
+            else {
                 break;
             };
             census = self.news.wait_for(census, left);
@@ -42,7 +44,7 @@ impl Post {
         census
     }
 
-    /// A model knows no time: what happens meanwhile is all that others do here, or nothing.
+    /// Lets other threads run: a model has no clock, and any of their steps, or none, fits in here.
     #[cfg(any(drowse_loom, drowse_shuttle))]
     fn wait_out<'a>(&'a self, census: MutexGuard<'a, Census>) -> MutexGuard<'a, Census> {
         let _ = self.patience;
@@ -52,16 +54,16 @@ impl Post {
     }
 }
 
-/// One end of the time for which a suspicion is heard out.
+/// One end of the time that it takes to confirm a suspicion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
-    /// From now on nobody may move.
+    /// Begin: from now on no blocked thread may move.
     Begins,
-    /// Until now nobody has.
+    /// End: no blocked thread may have moved until now.
     Ends,
 }
 
-/// Hears out suspicions that a pool is dead. To be kept by a thread of its own, which is started
+/// Confirms suspicions that a pool is dead. It belongs on a thread of its own, which is started
 /// when it is first needed, and ends with the pool; it does not keep the pool alive.
 ///
 /// ```
@@ -96,12 +98,12 @@ impl Lookout {
         Self { post }
     }
 
-    /// Waits until the pool has been suspect for the stated time without any change. Each such
-    /// state is told once. `None` when the pool is over.
+    /// Waits until the pool has been suspect for the stated time without any change. Returns each
+    /// such state once, and `None` when the pool is over.
     ///
-    /// `still` is asked at the beginning and at the end of that time, with nothing locked: what the
-    /// system knows of those who are blocked, or `None` if one of them moves after all. If the two
-    /// answers differ, somebody has moved. See [`Standstill::motions`].
+    /// Calls `still` at the beginning and at the end of that time, with nothing locked. It returns
+    /// what the system knows of the blocked threads, or `None` if one of them moves after all. If
+    /// the two answers differ, a thread has moved. See [`Standstill::motions`].
     pub fn next_alarm<E: PartialEq>(
         &self,
         still: impl Fn(&Standstill, Moment) -> Option<E>,
@@ -117,7 +119,8 @@ impl Lookout {
                 continue;
             }
             drop(census);
-            let same = faulty!("detector/one-look", before == still(&suspected, Moment::Ends), true);
+            let same =
+                faulty!("detector/one-look", before == still(&suspected, Moment::Ends), true);
             let mut census = self.post.census.lock();
             if same && unchanged(&census) {
                 omittable!("detector/alarm-repeats", census.raised = Some(changes));
@@ -126,7 +129,8 @@ impl Lookout {
         }
     }
 
-    /// Blocks until the pool is suspect, in a state that was not told yet. `None` when it is over.
+    /// Blocks until the pool is suspect, in a state that was not returned yet. `None` when it is
+    /// over.
     fn rest(&self) -> Option<(Standstill, u64)> {
         let mut census = self.post.census.lock();
         loop {
@@ -138,8 +142,8 @@ impl Lookout {
                 census.lookout = Keeper::Up;
                 return Some((census.standstill(), census.changes));
             }
-            // WAKE: whoever makes the pool suspect finds that we rest, and notifies us; so does
-            // whoever ends it.
+            // WAKE: `Detector::alert_lookout` sees `Rests` when it finds the pool suspect, and
+            // notifies; so does `Detector::end`, in any state.
             census.lookout = Keeper::Rests;
             census = self.post.news.wait(census);
         }

@@ -1,29 +1,26 @@
-//! Who is active, asleep, blocked; and what to do when nobody is active any more.
+//! Deadlock detection: a census of active, sleeping and blocked workers, and a lookout that
+//! confirms a suspicion.
 //!
-//! | file | what |
-//! |---|---|
-//! | `census` | who is what |
-//! | `lookout` | the thread that hears a suspicion out |
-//!
-//! For the census a worker is **active** unless it sleeps, is blocked, or has ended: one that
-//! searches is active too. When none is active and at least one is blocked, the pool is *suspect*:
-//! those that sleep sleep until somebody posts work, and no worker is left who could. (If none is
+//! For the census a worker is **active** unless it sleeps, is blocked, or has ended: a searching
+//! worker is active too. When none is active and at least one is blocked, the pool is *suspect*:
+//! sleepers sleep until work is posted, and no worker is left that could post it. (If none is
 //! blocked the pool is merely idle.)
 //!
 //! A worker that blocks in a way in which another thread may work in its place is *away*, and not
-//! active. Nor is one that sleeps alone. A pool with such workers, and nobody active, is suspect
-//! too if a thread sits in every spare seat: no further one can be started for what is queued.
-//! Whether anything is queued is for the pool to say, when the lookout asks.
+//! active. A worker that sleeps alone is not active either. A pool with such workers, and no active
+//! one, is suspect too if a thread sits in every spare seat: no further one can be started for
+//! queued jobs. Whether a job is queued is for the pool to say, when the lookout asks.
 //!
-//! A suspicion is not a deadlock. Whoever is blocked may have been unblocked already, and not have
-//! got round to saying so; or a thread outside is about to. So the pool's *lookout*, a thread of
-//! its own, hears it out: if nothing at all has changed in the census for a stated time, and the
-//! system says that those who are blocked have not moved either, it is a [`Standstill`].
+//! A suspicion is not a deadlock. A blocked worker may have been unblocked already, without having
+//! unmarked itself yet; or a thread outside the pool is about to unblock it. So the pool's
+//! *lookout*, a thread of its own, waits to confirm the suspicion: if nothing at all has changed in
+//! the census for a stated time, and the system says that the blocked threads have not moved
+//! either, it is a [`Standstill`].
 //!
 //! Falling asleep and being woken happen *under the census's lock*, slot and census in one step.
 //! Otherwise a worker could be woken by a second one that then falls asleep itself, and the pool
-//! would look dead between the two. Where one thread wakes many, all of them become active in one
-//! step, for the same reason: the first may run and block before the others are woken.
+//! would look dead between the two. If one thread wakes many, all of them become active in one
+//! step, for this reason: the first may run and block before the others are woken.
 
 mod census;
 mod lookout;
@@ -47,25 +44,28 @@ pub(crate) struct Detector {
     start: Box<StartLookout>,
 }
 
-/// Starts a thread that keeps the lookout. False if there is none to be had.
+/// Starts a thread that keeps the lookout. Returns `false` if no thread can be started.
 type StartLookout = dyn Fn(Lookout) -> bool + Send + Sync;
 
-/// Counts a worker as awake that was claimed.
+/// Counts a claimed worker as awake.
 type Awake<'a> = dyn FnMut(usize, Claim) + 'a;
 
 impl Detector {
-    /// All workers active, and nobody in the other seats. A suspicion is heard out for `patience`,
-    /// by a thread that `start` starts.
+    /// Creates a detector with all workers active, and no thread in the other seats. Confirming a
+    /// suspicion takes `patience`, on a thread that `start` starts.
     pub(crate) fn new(
         workers: usize,
         seats: usize,
         patience: Duration,
         start: impl Fn(Lookout) -> bool + Send + Sync + 'static,
     ) -> Self {
-        Self { post: Arc::new(Post::new(Census::new(workers, seats), patience)), start: Box::new(start) }
+        Self {
+            post: Arc::new(Post::new(Census::new(workers, seats), patience)),
+            start: Box::new(start),
+        }
     }
 
-    /// The worker falls asleep, `alone` or not, if `enter`, its last step, says so.
+    /// Counts the worker as asleep, `alone` or not, if `enter`, its last step, returns `true`.
     pub(crate) fn fall_asleep(&self, worker: usize, alone: bool, enter: impl Fn() -> bool) -> bool {
         let early = faulty!("detector/enter-unlocked", None, Some(enter()));
         let mut census = self.post.census.lock();
@@ -77,8 +77,7 @@ impl Detector {
         true
     }
 
-    /// `claim` takes workers out of their slots, and says whom. All that slept become active in one
-    /// step.
+    /// Counts as active, in one step, all sleepers that `claim` takes out of their slots.
     pub(crate) fn wake(&self, claim: &mut dyn FnMut(&mut Awake<'_>)) {
         faulty!(
             "detector/claim-unlocked",
@@ -111,18 +110,18 @@ impl Detector {
             let place = worker.marks.iter().position(|other| other == mark);
             worker.marks.remove(place.expect("a worker is unmarked as often as it was marked"));
         });
-        // One who sleeps does not become active by that, and others may be blocked.
+        // A sleeping worker does not become active by this, and others may be blocked.
         self.alert_lookout(census);
     }
 
-    /// The worker is away, on this thread, or back.
+    /// Records that the worker is away, on this thread, or back.
     pub(crate) fn mark_away(&self, worker: usize, thread: Option<ThreadId>) {
         let mut census = self.post.census.lock();
         census.change(worker, &|worker| worker.away = thread);
         omittable!("detector/no-check-away", self.alert_lookout(census));
     }
 
-    /// Somebody is there again, active.
+    /// Records that a thread is in the seat again, and active.
     pub(crate) fn mark_here(&self, worker: usize) {
         self.post.census.lock().change(worker, &|worker| worker.gone = false);
     }
@@ -133,16 +132,15 @@ impl Detector {
         self.alert_lookout(census);
     }
 
-    /// The pool ends, and so does the lookout. (We may stay: a thread that was taken over has us
-    /// for the rest of its life.)
+    /// Ends the lookout with the pool. (The detector may live on, held by a thread that was taken
+    /// over.)
     pub(crate) fn end(&self) {
         self.post.census.lock().is_over = true;
-        // WAKE: the lookout, whether it rests or hears a suspicion out.
+        // WAKE: the lookout, whether it waits in `Lookout::rest` or in `Post::wait_out`.
         self.post.news.notify_one();
     }
 
-    /// Sees to it that somebody hears out a suspicion, if there is one, or goes home if nobody is
-    /// left.
+    /// Starts or wakes the lookout if the pool is suspect; wakes it to end if no worker is left.
     #[inline(never)]
     fn alert_lookout(&self, mut census: MutexGuard<'_, Census>) {
         let wanted = census.is_suspect() && !census.is_over;
@@ -152,15 +150,15 @@ impl Detector {
                 drop(census);
                 let lookout = Lookout::new(Arc::clone(&self.post));
                 if !(self.start)(lookout) {
-                    // The next suspicion is another chance.
+                    // The next suspicion tries again.
                     self.post.census.lock().lookout = Keeper::Nobody;
                 }
             }
             Keeper::Rests if wanted || census.nobody_is_left() => {
                 census.lookout = Keeper::Up;
                 drop(census);
-                // WAKE: the lookout rests until the pool is suspect, or over. It said so with the
-                // census locked, when it was neither.
+                // WAKE: `Lookout::rest` blocks until the pool is suspect, or over. It set
+                // `Keeper::Rests` with the census locked, when the pool was neither.
                 omittable!("detector/lookout-not-woken", self.post.news.notify_one());
             }
             _ => (),
@@ -168,7 +166,7 @@ impl Detector {
     }
 }
 
-/// With its pool the lookout ends too.
+/// Ends the lookout together with the pool.
 impl Drop for Detector {
     fn drop(&mut self) {
         self.end();

@@ -1,14 +1,19 @@
-//! The census and its lookout, step by step.
+//! Step-by-step tests of the census and its lookout.
 
 use super::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
-/// A detector, and the lookouts that it starts: they are not kept by anybody yet.
+/// Creates a detector, and a queue of the lookouts that it starts, which no thread keeps yet.
 fn detector(workers: usize) -> (Detector, Receiver<Lookout>) {
     let (sender, lookouts) = mpsc::channel();
-    (Detector::new(workers, workers, Duration::ZERO, move |lookout| sender.send(lookout).is_ok()), lookouts)
+    (
+        Detector::new(workers, workers, Duration::ZERO, move |lookout| {
+            sender.send(lookout).is_ok()
+        }),
+        lookouts,
+    )
 }
 
 fn wake(detector: &Detector, worker: usize, claim: Claim) {
@@ -19,7 +24,7 @@ fn is_suspect(detector: &Detector) -> bool {
     detector.post.census.lock().is_suspect()
 }
 
-/// As seen by a system that knows nothing.
+/// Answers as a system that knows nothing.
 fn unseen(_: &Standstill, _: Moment) -> Option<()> {
     Some(())
 }
@@ -55,7 +60,7 @@ fn the_last_to_block_sleep_or_end_makes_it_suspect() {
     wake(&detector, 1, Claim::Asleep);
     detector.mark_gone(1);
     assert_eq!(lookout.next_alarm(unseen).unwrap().workers[1], Stopped::Gone);
-    // A mark that outlives its worker is nobody's.
+    // A mark that outlives its worker has no effect.
     detector.mark_gone(0);
     assert_eq!(lookout.next_alarm(unseen), None, "nobody is left");
     detector.mark_unblocked(0, &mark);
@@ -111,13 +116,13 @@ fn the_same_state_is_told_once() {
     assert!(second.recv().is_err());
 }
 
-/// Somebody who is seen to run at one end of the time, or who has moved in between, puts the alarm
-/// off.
+/// A thread that runs at one end of the time, or that has moved in between, postpones the alarm.
 #[test]
 fn whoever_moves_puts_the_alarm_off() {
     let (detector, lookouts) = detector(1);
     detector.mark_blocked(0, Mark::here(None));
-    let (answers, looks) = ([None, Some(1), None, Some(1), Some(2), Some(3), Some(3)], AtomicUsize::new(0));
+    let (answers, looks) =
+        ([None, Some(1), None, Some(1), Some(2), Some(3), Some(3)], AtomicUsize::new(0));
     let standstill = lookouts.try_recv().unwrap().next_alarm(|_, moment| {
         let look = looks.fetch_add(1, Ordering::Relaxed);
         assert_eq!(moment == Moment::Ends, [2, 4, 6].contains(&look));
@@ -141,7 +146,7 @@ fn a_change_puts_the_alarm_off() {
         Some(())
     });
     assert!(standstill.is_some());
-    // Three that were put off, one of them at its end, and one that was not.
+    // Three postponed alarms, one of them at its end, and one that is raised.
     assert_eq!(changes.into_inner(), 5);
 }
 
@@ -174,7 +179,7 @@ fn a_pool_whose_workers_wait_is_suspect_once_all_spares_are_there() {
     assert!(standstill.is_out_of_spares && !standstill.has_marks());
     detector.mark_away(0, None);
     assert!(!is_suspect(&detector));
-    // One that sleeps alone is enough.
+    // One worker that sleeps alone is enough.
     assert!(detector.fall_asleep(0, false, || true));
     assert!(is_suspect(&detector));
     wake(&detector, 1, Claim::Alone);
@@ -182,7 +187,7 @@ fn a_pool_whose_workers_wait_is_suspect_once_all_spares_are_there() {
     assert!(!is_suspect(&detector), "all sleep, and wait for work");
 }
 
-/// A thread that runs is seen to, where the system tells.
+/// A running thread counts as moving, where the system tells.
 #[test]
 fn a_marked_thread_that_runs_is_in_motion() {
     let (detector, _lookouts) = detector(1);

@@ -1,4 +1,4 @@
-// The same names lead to the sources where the page is read by itself.
+// The README defines these link names too, as paths to the sources, for readers outside rustdoc.
 #![doc = "[LatchWord]: crate::LatchWord"]
 #![doc = "[relay]: crate::relay"]
 #![doc = "[Policy]: crate::Policy"]
@@ -11,48 +11,51 @@
 use crate::heads::{self, FREE};
 use crate::{Announcement, Heads, Posted, Protocol, Rules, Wake};
 
-/// The jobs event counter. See the [module](self) for how it works and why.
+/// The jobs event counter. See the [module](self) for the protocol and its proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Jec {
     name: &'static str,
     counter_bits: u32,
-    /// A post counts even if the counter is odd already.
+    /// `true` if a post counts even if the counter is odd already.
     counts_every_post: bool,
 }
 
-/// The widest counter that there is room for.
+/// Width of the widest possible counter.
 const MAX_BITS: u32 = FREE.end - FREE.start;
 
-/// The lowest bit of the counter: set if it is even, since it is stored less one.
+/// Lowest bit of the counter: set if the counter is even, since it is stored less one.
 const SLEEPY: u64 = 1 << FREE.start;
 
 impl Jec {
-    /// The protocol, with a counter of 32 bits.
+    /// Creates the protocol with a counter of 32 bits.
     pub fn new() -> Self {
         Self { name: "jec", counter_bits: MAX_BITS, counts_every_post: false }
     }
 
-    /// With a counter that wraps sooner, which only models have a reason to want: of 1 to 32 bits.
+    /// Creates the protocol with a counter of 1 to 32 bits. Only models need it to wrap soon.
     #[must_use]
     pub fn with_counter_bits(bits: u32) -> Self {
-        assert!((1..=MAX_BITS).contains(&bits), "a jobs event counter has 1 to {MAX_BITS} bits, not {bits}");
+        assert!(
+            (1..=MAX_BITS).contains(&bits),
+            "a jobs event counter has 1 to {MAX_BITS} bits, not {bits}"
+        );
         Self { counter_bits: bits, ..Self::new() }
     }
 
-    /// With a counter that every post moves on that finds somebody sleepy or asleep, and not only
-    /// the first one after a worker got sleepy. More writes to the word; nothing is gained but a
+    /// Creates the protocol with a counter of every post that finds a worker sleepy or asleep, not
+    /// only of the first one after a worker got sleepy. More writes to the word, for nothing but a
     /// count.
     #[must_use]
     pub fn of_every_post() -> Self {
         Self { name: "jec:every", counts_every_post: true, ..Self::new() }
     }
 
-    /// The same under another name, for a variant that differs in what is not the table's.
+    /// Returns the protocol under another name, for a variant that differs in its policy only.
     pub(crate) fn named(self, name: &'static str) -> Self {
         Self { name, ..self }
     }
 
-    /// The counter, less one, where it is in the word.
+    /// Returns the counter, less one, at its position in the word.
     fn counter(self, word: u64) -> u64 {
         word & self.field()
     }
@@ -61,12 +64,12 @@ impl Jec {
         ((1 << self.counter_bits) - 1) << FREE.start
     }
 
-    /// The word with the counter one further.
+    /// Returns the word with the counter advanced by one.
     fn next_event(self, word: u64) -> u64 {
         word & !self.field() | self.counter(word.wrapping_add(SLEEPY))
     }
 
-    /// The counter is even: a worker got sleepy, and no work was posted since.
+    /// Returns `true` if the counter is even: a worker got sleepy, and no work was posted since.
     fn is_sleepy(word: u64) -> bool {
         word & SLEEPY != 0
     }
@@ -93,7 +96,7 @@ impl Protocol for Jec {
         (announcement == Announcement(self.counter(word))).then(|| heads::add_sleeping(word))
     }
 
-    /// Makes the counter odd; wakes as many as it takes beyond those who search.
+    /// Makes the counter odd; wakes one worker for each job that no searcher will take.
     fn post(&self, word: u64, posted: &Posted) -> (u64, Wake) {
         let word = match Self::is_sleepy(word) {
             true => self.next_event(word),
@@ -102,10 +105,10 @@ impl Protocol for Jec {
         };
         let heads = Heads::of(word);
         let wanted = if posted.queue_was_empty {
-            // Those who search will find the jobs; wake for what is left.
+            // The searching workers will find the jobs; wake for the rest.
             posted.jobs.saturating_sub(heads.searching())
         } else {
-            // A backlog: those who search have enough to do.
+            // A backlog is enough for the searching workers.
             posted.jobs
         };
         (word, Wake::Any(wanted.min(heads.sleeping)))

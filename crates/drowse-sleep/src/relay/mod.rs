@@ -1,4 +1,4 @@
-// The same names lead to the sources where the page is read by itself.
+// The README defines these link names too, as paths to the sources, for readers outside rustdoc.
 #![doc = "[counters]: crate::counters"]
 #![doc = "[counters#what-a-worker-does]: crate::counters#what-a-worker-does"]
 #![doc = "[counters#why-no-wake-up-is-lost]: crate::counters#why-no-wake-up-is-lost"]
@@ -10,7 +10,7 @@ use crate::heads::{self, FREE};
 use crate::{Baton, Heads, Posted, Protocol, Rules, Wake};
 
 /// Chained wakes, few searchers, and no more workers than processors. See the [module](self) for
-/// how it works and why.
+/// the protocol and its proof.
 ///
 /// ```
 /// use drowse_sleep::{Policy, Relay, Sleep};
@@ -21,28 +21,27 @@ use crate::{Baton, Heads, Posted, Protocol, Rules, Wake};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Relay;
 
-/// There is a sentry, or somebody is about to post one.
+/// Flag: there is a sentry, or a waker is about to post one.
 const SENTRY: u64 = 1 << (FREE.end - 1);
 
-/// Somebody outside looks after what workers post.
+/// Flag: a thread outside, or a worker that keeps the door, looks after what workers post.
 const OWED: u64 = 1 << (FREE.end - 2);
 
-/// Changed by each post that relies on that: its poster and whoever looks after it change the word
-/// one after the other, and so the second sees what the first has done.
+/// Bit changed by each post that relies on `OWED`: so the post and `pay` both change the word, one
+/// after the other, and the second sees what the first has done.
 const TURN: u64 = 1 << (FREE.end - 3);
 
-/// Somebody has relied on that.
+/// Flag: a post has relied on `OWED`.
 const RELIED: u64 = 1 << (FREE.end - 4);
 
-/// One more worker has stopped searching. (Not in the lowest of the free bits: a post looks at
-/// that.)
+/// One more worker has stopped searching. (Not the lowest free bit: a post looks at that.)
 const ONE_FIND: u64 = 1 << (FREE.start + 1);
 
-/// All of that count.
+/// Mask of the count of workers that have stopped searching.
 const FINDS: u64 = RELIED - ONE_FIND;
 
 impl Relay {
-    /// Whom to wake, beyond those who are up.
+    /// Decides which workers to wake beside those that are up.
     fn wake(word: u64, posted: &Posted) -> (u64, Wake) {
         if posted.by_worker && word & OWED != 0 {
             return ((word ^ TURN) | RELIED, Wake::Nobody);
@@ -64,15 +63,15 @@ impl Protocol for Relay {
         Rules { few_search: true, ..Rules::named("relay") }
     }
 
-    /// Counts that something was found.
+    /// Counts that a worker has stopped searching.
     fn stop_looking(&self, word: u64) -> (u64, Baton) {
         let finds = word.wrapping_add(ONE_FIND) & FINDS;
         let word = heads::sub_inactive(word) & !FINDS | finds;
         (word, heads::baton(word))
     }
 
-    /// Wakes as many as it takes beyond those who search, while there is room; then sees to it that
-    /// there is a sentry.
+    /// Wakes one worker for each job that no searcher will take, while there is room; without room,
+    /// makes sure that there is a sentry.
     fn post(&self, word: u64, posted: &Posted) -> (u64, Wake) {
         Self::wake(word, posted)
     }
@@ -81,7 +80,7 @@ impl Protocol for Relay {
         Self::wake(word, posted)
     }
 
-    /// Only where nobody works: whoever does may have more to do than fits on one worker.
+    /// Accepts only if no worker works: a working one may have more to do than fits on one worker.
     fn owe(&self, word: u64, workers: usize) -> Option<u64> {
         let heads = Heads::of(word);
         (heads.sleeping > 0 && heads.inactive == workers && word & OWED == 0).then_some(word | OWED)
@@ -113,9 +112,10 @@ mod tests {
     use super::*;
 
     /// Eight workers, two processors.
-    const POSTED: Posted = Posted { jobs: 1, by_worker: true, queue_was_empty: true, workers: 8, room: 2 };
+    const POSTED: Posted =
+        Posted { jobs: 1, by_worker: true, queue_was_empty: true, workers: 8, room: 2 };
 
-    /// So many of them asleep, and so many searching.
+    /// Word with this many workers asleep, and searching.
     fn word(sleeping: usize, searching: usize) -> u64 {
         let word = (0..sleeping + searching).fold(0, |word, _| heads::add_inactive(word));
         (0..sleeping).fold(word, |word, _| heads::add_sleeping(word))

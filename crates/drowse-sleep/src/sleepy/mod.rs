@@ -2,19 +2,11 @@
 
 use crate::{Announcement, Baton, Heads, LastLook, Posted, Protocol, Restart, Rules, Wake};
 
-/// One sleepy worker at a time. See the [module](self) for how it works and why.
-///
-/// | bits of the word | what |
-/// |---|---|
-/// | 0 | some workers are asleep, or about to be |
-/// | 1..16 | the sleepy worker's index plus one; 0 if nobody is sleepy |
-///
-/// So `0` says that everyone is awake and nobody is sleepy, `1` that some sleep, `2` that worker 0
-/// is sleepy, `3` both.
+/// One sleepy worker at a time. See the [module](self) for the protocol, its word and its proof.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sleepy;
 
-/// Some workers are asleep, or on their way.
+/// Flag: some workers are asleep, or on their way.
 const ASLEEP: u64 = 1;
 
 impl Protocol for Sleepy {
@@ -42,7 +34,7 @@ impl Protocol for Sleepy {
         (word & !ASLEEP == 0).then_some((sleepy, Announcement(sleepy)))
     }
 
-    /// It does not matter if it was tickled first.
+    /// Ends the announcement. No effect if a tickle was first.
     fn cancel(&self, word: u64, announcement: Announcement) -> u64 {
         if word == announcement.0 { word & ASLEEP } else { word }
     }
@@ -51,17 +43,17 @@ impl Protocol for Sleepy {
         (word == announcement.0).then_some(ASLEEP)
     }
 
-    /// The word does not count sleepers.
+    /// Leaves the word as it is: it does not count sleepers.
     fn uncount(&self, word: u64) -> u64 {
         word
     }
 
-    /// Any news tickles.
+    /// Tickles, as for any news.
     fn post(&self, word: u64, _posted: &Posted) -> (u64, Wake) {
         self.alert(word)
     }
 
-    /// The tickle: nobody is sleepy, and nobody is asleep any more.
+    /// Tickles: from now on no worker is sleepy, and none is asleep.
     fn alert(&self, word: u64) -> (u64, Wake) {
         (0, if word & ASLEEP == 0 { Wake::Nobody } else { Wake::All })
     }
@@ -70,7 +62,7 @@ impl Protocol for Sleepy {
         None
     }
 
-    /// The bit that says that some sleep stays until the next tickle.
+    /// Ignores the bit for sleepers, which stays set until the next tickle.
     fn is_clear(&self, word: u64) -> bool {
         word <= ASLEEP
     }

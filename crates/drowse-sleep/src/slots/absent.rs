@@ -1,4 +1,4 @@
-//! Seats without a thread, and sleepers that get tired of sleeping.
+//! Slots of workers without a thread, and of sleepers that get up after the idle timeout.
 
 use super::{
     ABSENT, AWAKE, GUEST, GUEST_ALONE_PARKED, GUEST_ALONE_PREPARED, GUEST_AWAKE, GUEST_PARKED,
@@ -8,42 +8,44 @@ use drowse_sync::atomic::Ordering;
 use drowse_sync::faulty;
 use std::time::Duration;
 
-/// When a sleeper has had enough, and how it gets up.
+/// Time after which a sleeper is bored, and its way to get up.
 pub(crate) struct Boredom<'a> {
     pub(crate) after: Duration,
-    /// Calls [`Slots::get_bored`], one way or other. False if the worker was claimed.
+    /// Calls [`Slots::get_bored`], directly or under a lock. Returns `false` if the worker was
+    /// claimed.
     pub(crate) get_up: &'a dyn Fn() -> bool,
 }
 
 impl Slots {
-    /// Worker, which is prepared as if it were to park: its thread leaves. False if a waker was
-    /// quicker.
+    /// Leaves the seat without a thread, instead of parking, once the slot is prepared. Returns
+    /// `false` if a waker claimed it first.
     #[must_use]
     pub(crate) fn depart(&self, worker: usize) -> bool {
         let slot = &self.slots[worker];
-        // ORDERING: release pairs with the acquire of whoever claims the seat: it finds what was
-        // left there. A failure, by a claim, acquires.
+        // ORDERING: release pairs with the acquire in `claim`: the waker finds what was left at the
+        // seat. A failure, by a claim, acquires.
         faulty!("absent/depart-overwrites", slot.replace(PREPARED, ABSENT, Ordering::Release), {
             slot.store(ABSENT, Ordering::Release);
             true
         })
     }
 
-    /// Whether the worker has no thread, as far as the caller can see.
+    /// Returns `true` if the worker has no thread, as far as the caller can see.
     pub(crate) fn is_absent(&self, worker: usize) -> bool {
-        // ORDERING: relaxed; a look.
+        // ORDERING: relaxed; a hint.
         self.slots[worker].load(Ordering::Relaxed) == ABSENT
     }
 
-    /// Worker, which is parked: gets up by itself. False if it was claimed, or something else came
-    /// in between.
+    /// Gets the parked worker up by itself. Returns `false` if it was claimed, or its state has
+    /// changed in another way.
     #[must_use]
     pub(crate) fn get_bored(&self, worker: usize) -> bool {
         let slot = &self.slots[worker];
-        // ORDERING: relaxed, all; nobody else acts on it. A failure, by a claim, acquires.
+        // ORDERING: relaxed, all; no other thread acts on it. A failure, by a claim, acquires.
         faulty!(
             "absent/get-up-overwrites",
-            slot.replace(PARKED, AWAKE, Ordering::Relaxed) || slot.replace(VACANT, AWAKE, Ordering::Relaxed),
+            slot.replace(PARKED, AWAKE, Ordering::Relaxed)
+                || slot.replace(VACANT, AWAKE, Ordering::Relaxed),
             {
                 slot.store(AWAKE, Ordering::Relaxed);
                 true
@@ -51,8 +53,8 @@ impl Slots {
         )
     }
 
-    /// Worker, which is parked: blocks until it is claimed, or told to be on guard. True if it got
-    /// up by itself, out of boredom.
+    /// Blocks the parked worker until it is claimed or made a guard. Returns `true` if it got up by
+    /// itself because it was bored.
     pub(super) fn wait_until_claimed(&self, worker: usize, boredom: Option<&Boredom<'_>>) -> bool {
         let slot = &self.slots[worker];
         let Some(boredom) = boredom else {
@@ -68,14 +70,15 @@ impl Slots {
             return false;
         };
         loop {
-            // ORDERING: acquire, as a claim must be, if this is how it is found.
+            // ORDERING: acquire, for the case that this load sees a claim.
             match slot.load(Ordering::Acquire) {
                 now @ (PARKED | VACANT) => {
                     if slot.wait_while_for(now, boredom.after) && (boredom.get_up)() {
                         return true;
                     }
                 }
-                // WAKE: a guest that leaves its seat to us wakes us. If it does not, we begin anew.
+                // WAKE: a guest that leaves the seat to us (`rise`) wakes us. If it vacates the
+                // seat, we notice that after the time-out and begin again.
                 now if now & GUEST != 0 => {
                     slot.wait_while_for(now, boredom.after);
                 }

@@ -11,7 +11,10 @@ fn a_sentry_can_be_claimed_and_is_held_until_it_is_let_go() {
     assert!(slots.nap(0, Duration::from_micros(1)), "nobody has claimed it");
     let claim = slots.claim(0, Grip::LetGo);
     assert_eq!(claim, Claim::Relieved);
-    assert!(!slots.nap(0, Duration::from_secs(60)) && !slots.get_up(0), "it is not the sentry any more");
+    assert!(
+        !slots.nap(0, Duration::from_secs(60)) && !slots.get_up(0),
+        "it is not the sentry any more"
+    );
     assert!(slots.is_asleep(0), "held");
     slots.unpark(0, claim);
     assert!(!slots.is_asleep(0));

@@ -34,7 +34,10 @@ impl Letters {
 
     pub(super) fn take(&self, index: usize) -> Job {
         let letter = self.0[index].lock().map(|mut letter| letter.take());
-        letter.ok().flatten().unwrap_or_else(|| fail(&format!("worker {index} runs a broadcast twice")))
+        letter
+            .ok()
+            .flatten()
+            .unwrap_or_else(|| fail(&format!("worker {index} runs a broadcast twice")))
     }
 }
 
@@ -65,7 +68,8 @@ fn scope_broadcast(turn: &mut Turn) {
     if turn.dice.one_in(2) {
         place.scope(|s| s.spawn_broadcast(move |_, context| letters.take(context.index()).go()));
     } else {
-        let run = move |_: &_, context: drowse::BroadcastContext<'_>| letters.take(context.index()).go();
+        let run =
+            move |_: &_, context: drowse::BroadcastContext<'_>| letters.take(context.index()).go();
         place.in_place_scope_fifo(|s| s.spawn_broadcast(run));
     }
 }

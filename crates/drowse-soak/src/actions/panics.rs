@@ -127,5 +127,7 @@ fn in_broadcast(turn: &mut Turn) {
     let jobs = jobs.into_iter().enumerate().map(&mut some).collect();
     let letters = Letters::of(jobs);
     let first = first.expect("one of them panics");
-    must_panic(&[first], "broadcast", || place.broadcast(|context| letters.take(context.index()).run()));
+    must_panic(&[first], "broadcast", || {
+        place.broadcast(|context| letters.take(context.index()).run())
+    });
 }

@@ -97,7 +97,8 @@ fn of_current_thread(turn: &mut Turn) {
     let [a, b] = turn.these(Home::TakenOver);
     let tokens = (a.token(), b.token());
     let body = move || {
-        let pool = plan.builder(world).use_current_thread().build().map_err(|error| error.to_string())?;
+        let pool =
+            plan.builder(world).use_current_thread().build().map_err(|error| error.to_string())?;
         let got = drowse::join(|| a.run(), || b.run());
         while drowse::yield_now() == Some(drowse::Yield::Executed) {}
         drop(pool);

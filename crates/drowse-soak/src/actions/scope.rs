@@ -67,7 +67,9 @@ fn scope_spawn_all(turn: &mut Turn) {
     let (place, number, ended) = (turn.place(), turn.some(2 * MOST), Ended::default());
     let jobs = turn.jobs(number, place.home);
     let ended_ref = &ended;
-    place.scope(|s| s.spawn_all(jobs.into_iter().map(|job| move |_: &Scope<'_>| ended_ref.run(job))));
+    place.scope(|s| {
+        s.spawn_all(jobs.into_iter().map(|job| move |_: &Scope<'_>| ended_ref.run(job)))
+    });
     ended.demand(turn, number);
 }
 

@@ -90,7 +90,8 @@ fn cancelled(turn: &mut Turn) {
         .jobs(number, place.home)
         .into_iter()
         .map(|job| {
-            let (token, spared, is_future) = (job.token(), turn.dice.one_in(2), turn.dice.one_in(2));
+            let (token, spared, is_future) =
+                (job.token(), turn.dice.one_in(2), turn.dice.one_in(2));
             let job = if spared { job.may_be_spared() } else { job };
             let handle = match is_future {
                 true => place.spawn_future(async { job.run() }),

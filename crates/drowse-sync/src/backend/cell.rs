@@ -1,4 +1,4 @@
-//! Cells with the interface of loom's, which can watch every access for races.
+//! Cells with the interface of loom's cells.
 
 /// An `UnsafeCell` whose accesses are closures, so that loom can check them for races.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
-//! Mutex and condition variable without poison: what drowse guards with a lock is consistent at
-//! every step, and a panic of one job must not take the pool down.
+//! Mutex and condition variable without poison: all data that drowse guards with a lock is
+//! consistent at every step, and a panic of one job must not take the pool down.
 //!
-//! What std does to lock and to unlock, poison included, is in a program once, whatever is locked:
-//! so the value is beside std's mutex, not in it.
+//! The value is beside std's mutex, not in it. So std's code for locking and unlocking, poison
+//! included, is in a program once for all types.
 
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -14,19 +14,19 @@ use std::sync::{
 };
 use std::time::Duration;
 
-/// A mutex that knows no poison.
+/// A mutex without poison.
 pub struct Mutex<T> {
     lock: StdMutex<()>,
     value: UnsafeCell<T>,
 }
 
 impl<T> Mutex<T> {
-    /// A new, unlocked mutex.
+    /// Returns a new, unlocked mutex.
     pub const fn new(value: T) -> Self {
         Self { lock: StdMutex::new(()), value: UnsafeCell::new(value) }
     }
 
-    /// Locks, whether or not a holder panicked before.
+    /// Locks, even if an earlier holder panicked.
     #[inline]
     pub fn lock(&self) -> MutexGuard<'_, T> {
         MutexGuard { lock: ManuallyDrop::new(lock(&self.lock)), value: &self.value }
@@ -58,10 +58,10 @@ fn unlock(guard: StdGuard<'_, ()>) {
     drop(guard);
 }
 
-// SAFETY: only a `MutexGuard` gives access to the value, and `lock` lets one exist at a time.
+// SAFETY: only a `MutexGuard` gives access to the value, and the lock lets one exist at a time.
 unsafe impl<T: Send> Sync for Mutex<T> {}
 
-// As std's: what is guarded is consistent, or is not used after a panic.
+// Data guarded by drowse's locks is consistent, or is not used after a panic.
 impl<T> UnwindSafe for Mutex<T> {}
 impl<T> RefUnwindSafe for Mutex<T> {}
 
@@ -71,7 +71,7 @@ impl<T> fmt::Debug for Mutex<T> {
     }
 }
 
-/// The value of a [`Mutex`], which is locked as long as this lives.
+/// Access to the value of a [`Mutex`], which is locked as long as this lives.
 pub struct MutexGuard<'a, T> {
     lock: ManuallyDrop<StdGuard<'a, ()>>,
     value: &'a UnsafeCell<T>,
@@ -81,8 +81,8 @@ impl<'a, T> MutexGuard<'a, T> {
     /// Unlocks and locks again, by `wait`.
     fn with_lock(self, wait: impl FnOnce(StdGuard<'a, ()>) -> StdGuard<'a, ()>) -> Self {
         let mut this = ManuallyDrop::new(self);
-        // SAFETY: `this` is not dropped, and its lock not used again. If `wait` panics, that has
-        // unlocked it.
+        // SAFETY: `this` is not dropped and its lock not used again. If `wait` panics, it has
+        // unlocked.
         let lock = unsafe { ManuallyDrop::take(&mut this.lock) };
         Self { lock: ManuallyDrop::new(wait(lock)), value: this.value }
     }
@@ -101,7 +101,7 @@ impl<T> Deref for MutexGuard<'_, T> {
 impl<T> DerefMut for MutexGuard<'_, T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: this guard holds the lock, and is borrowed alone.
+        // SAFETY: this guard holds the lock, and is borrowed exclusively.
         unsafe { &mut *self.value.get() }
     }
 }
@@ -109,12 +109,12 @@ impl<T> DerefMut for MutexGuard<'_, T> {
 impl<T> Drop for MutexGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: taken here and in `with_lock`, which forgets the guard.
+        // SAFETY: the lock is taken out only here and in `with_lock`, which forgets the guard.
         unlock(unsafe { ManuallyDrop::take(&mut self.lock) });
     }
 }
 
-// SAFETY: a shared guard gives no more than a shared value.
+// SAFETY: a shared guard gives shared access to the value only.
 unsafe impl<T: Sync> Sync for MutexGuard<'_, T> {}
 
 impl<T> fmt::Debug for MutexGuard<'_, T> {
@@ -123,12 +123,12 @@ impl<T> fmt::Debug for MutexGuard<'_, T> {
     }
 }
 
-/// The condition variable that goes with [`Mutex`].
+/// Condition variable that goes with [`Mutex`].
 #[derive(Debug)]
 pub struct Condvar(StdCondvar);
 
 impl Condvar {
-    /// A new condition variable, which no thread waits for.
+    /// Returns a new condition variable, for which no thread waits.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         Self(StdCondvar::new())
@@ -139,10 +139,12 @@ impl Condvar {
         guard.with_lock(|lock| self.0.wait(lock).unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// As [`wait`](Self::wait), but at most for this time. The model checkers know no time: there
-    /// it is over at once.
+    /// Waits like [`wait`](Self::wait), but at most for this time. Model checkers have no clock:
+    /// there it returns at once.
     pub fn wait_for<'a, T>(&self, guard: MutexGuard<'a, T>, time: Duration) -> MutexGuard<'a, T> {
-        guard.with_lock(|lock| self.0.wait_timeout(lock, time).unwrap_or_else(PoisonError::into_inner).0)
+        guard.with_lock(|lock| {
+            self.0.wait_timeout(lock, time).unwrap_or_else(PoisonError::into_inner).0
+        })
     }
 
     /// Wakes one waiter.
@@ -162,7 +164,9 @@ mod tests {
     fn one_thread_at_a_time_has_the_value() {
         let count = Mutex::new(0);
         let add = || (0..1000).for_each(|_| *count.lock() += 1);
-        thread::scope(|scope| [(); 4].map(|()| scope.spawn(add)).map(|thread| thread.join().unwrap()));
+        thread::scope(|scope| {
+            [(); 4].map(|()| scope.spawn(add)).map(|thread| thread.join().unwrap())
+        });
         assert_eq!(*count.lock(), 4000);
     }
 

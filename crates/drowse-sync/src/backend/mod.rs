@@ -1,5 +1,5 @@
-//! The three worlds drowse can run in: `std`, loom, or shuttle. They look alike, so one name stands
-//! for them.
+//! The three worlds that drowse can run in: `std`, loom or shuttle. They have one interface, so one
+//! name stands for them.
 
 #[cfg(not(drowse_loom))]
 pub mod cell;
@@ -24,13 +24,15 @@ pub use world::{hint, thread};
 pub mod atomic {
     #[cfg(not(any(drowse_loom, drowse_shuttle)))]
     pub use super::real::{AtomicI64, AtomicU64};
-    pub use super::world::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering, fence};
+    pub use super::world::sync::atomic::{
+        AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering, fence,
+    };
     #[cfg(any(drowse_loom, drowse_shuttle))]
     pub use super::world::sync::atomic::{AtomicI64, AtomicU64};
 }
 
-/// Those of 64 bits, in models too: for what is no part of what is modelled. Where the processor
-/// has none, locks make up for them.
+/// Atomics of 64 bits that are std's in models too, for state that is not modelled. On processors
+/// without them, `portable_atomic` emulates them with locks.
 #[allow(unused_imports, unreachable_pub, reason = "models use the one, and programs both")]
 pub(crate) mod real {
     #[cfg(not(target_has_atomic = "64"))]

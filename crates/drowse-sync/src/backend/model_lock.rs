@@ -1,22 +1,21 @@
-//! Mutex and condition variable without poison: what drowse guards with a lock is consistent at
-//! every step, and a panic of one job must not take the pool down. Those of the models.
+//! Mutex and condition variable without poison, for the models: see `lock.rs`.
 
 pub use super::world::sync::MutexGuard;
 use super::world::sync::{Condvar as RawCondvar, Mutex as RawMutex};
 use std::sync::TryLockError;
 use std::time::Duration;
 
-/// A mutex that knows no poison.
+/// A mutex without poison.
 #[derive(Debug)]
 pub struct Mutex<T>(RawMutex<T>);
 
 impl<T> Mutex<T> {
-    /// A new, unlocked mutex.
+    /// Returns a new, unlocked mutex.
     pub fn new(value: T) -> Self {
         Self(RawMutex::new(value))
     }
 
-    /// Locks, whether or not a holder panicked before.
+    /// Locks, even if an earlier holder panicked.
     pub fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
@@ -31,12 +30,12 @@ impl<T> Mutex<T> {
     }
 }
 
-/// The condition variable that goes with [`Mutex`].
+/// Condition variable that goes with [`Mutex`].
 #[derive(Debug)]
 pub struct Condvar(RawCondvar);
 
 impl Condvar {
-    /// A new condition variable, which no thread waits for.
+    /// Returns a new condition variable, for which no thread waits.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         Self(RawCondvar::new())
@@ -47,8 +46,8 @@ impl Condvar {
         self.0.wait(guard).unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// As [`wait`](Self::wait), but at most for this time. The model checkers know no time: there
-    /// it is over at once.
+    /// Returns at once, since model checkers have no clock; on real systems it waits like
+    /// [`wait`](Self::wait), but at most for this time.
     pub fn wait_for<'a, T>(&self, guard: MutexGuard<'a, T>, time: Duration) -> MutexGuard<'a, T> {
         let _ = time;
         guard

@@ -1,8 +1,8 @@
-//! Thread-locals, which each world declares in its own way.
+//! Thread-locals, which std, loom and shuttle declare in different ways.
 
-/// Declares thread-locals that the model checkers understand. Takes what `std::thread_local!`
-/// takes, in its `const` form, so that the real thing is one plain access without a
-/// lazy-initialisation branch.
+/// Declares thread-locals that the model checkers understand. Takes the `const` form of
+/// `std::thread_local!`, so that in a normal build an access is one plain load without a branch for
+/// lazy initialisation.
 ///
 /// ```
 /// use std::cell::Cell;

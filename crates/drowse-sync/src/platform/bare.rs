@@ -1,10 +1,10 @@
-//! Systems of which std knows little: WebAssembly, say.
+//! Systems with little support in std, such as WebAssembly.
 //!
-//! Where there are no threads, whoever uses a pool becomes its only worker, and nobody sleeps.
+//! Without threads, the thread that uses a pool becomes its only worker, and never sleeps.
 
 pub(crate) use super::plain::{
-    Bed, heavy_fence, light_fence, process_number, read_task, stack_bounds, system_call_name, watch_forks,
-    write_to_stderr,
+    Bed, heavy_fence, light_fence, process_number, read_task, stack_bounds, system_call_name,
+    watch_forks, write_to_stderr,
 };
 pub use super::plain::{
     CpuMask, HEAVY_FENCES_ARE_DEAR, LightFences, Prepared, ThreadId, current_cpu, give_back_pages,
@@ -12,12 +12,12 @@ pub use super::plain::{
 };
 use std::time::{Duration, Instant};
 
-/// A point in time, if there is a clock. Without one, time stands still.
+/// Point in time, if there is a clock. Without a clock, time stands still.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Moment(Option<Instant>);
 
 impl Moment {
-    /// Of an unknown system std knows no clock, and panics.
+    /// `false` for an unknown system: std has no clock there, and panics.
     pub(crate) const TIME_PASSES: bool = !cfg!(target_os = "unknown");
 
     pub(crate) fn now() -> Self {

@@ -1,39 +1,41 @@
-//! Lopsided fences for loom, which are no stronger than the real ones.
+//! Asymmetric fences for loom, which are no stronger than the real ones.
 //!
-//! Loom knows nothing that makes *other* threads execute a fence, and with two full fences in the
-//! place of a light and a heavy one it would pass what the real ones do not promise: a light fence
-//! against a light one, or against a plain full one. What does promise it, and no more: each thread
-//! has a place of its own, a light fence is a read-modify-write there, and a heavy fence one at
-//! every thread's place. Of two read-modify-writes at one place the later acquires what the earlier
-//! released, so the light fence comes before the heavy one, whose thread then sees what the other
-//! wrote, or after it, and then it is the other way round.
+//! Loom has no operation that makes *other* threads execute a fence. With two full fences in place
+//! of a light and a heavy one, it would accept programs that rely on an order which the real fences
+//! do not give: between two light fences, or between a light and a plain full fence.
+//!
+//! This is as strong as the real fences, and not stronger: each thread has a place of its own, a
+//! light fence is a read-modify-write there, and a heavy fence is one at the place of every thread.
+//! Of two read-modify-writes at one place the later acquires what the earlier released. So if the
+//! light fence comes first, the thread of the heavy fence sees what the other thread wrote before;
+//! and the reverse if the heavy fence comes first.
 
 use crate::atomic::{AtomicU32, Ordering};
 use crate::fence::full;
 use crate::{mutant, omittable};
-// Not loom's: for what is no part of what is modelled.
+// Not loom's: for state that is not modelled.
 use std::sync::atomic::{AtomicU8, AtomicUsize};
 
-/// The most threads that loom can run.
+/// Largest number of threads that loom can run.
 const THREADS: usize = loom::MAX_THREADS;
 
 struct Places {
     places: [AtomicU32; THREADS],
-    /// How many were given out.
+    /// Number of places given out.
     given: AtomicUsize,
-    /// Which of the systems below this one is.
+    /// Kind of the system: `READY`, `NEVER` or `CHANGES`.
     system: AtomicU8,
-    /// What a system is at that changes: `UNREADY`, `WORKS`, `REFUSES`.
+    /// State of a system of kind `CHANGES`: `UNREADY`, `WORKS` or `REFUSES`.
     now: AtomicU32,
-    /// How many have light fences.
+    /// Number of [`LightFences`] that exist.
     users: AtomicU32,
 }
 
-/// The system is ready for heavy fences from the beginning.
+/// System that is ready for heavy fences from the beginning.
 const READY: u8 = 0;
-/// It knows none.
+/// System without heavy fences.
 const NEVER: u8 = 1;
-/// It changes in the middle.
+/// System that changes while the model runs.
 const CHANGES: u8 = 2;
 
 const UNREADY: u32 = 0;
@@ -51,68 +53,68 @@ loom::lazy_static! {
 }
 
 loom::thread_local! {
-    // ORDERING: loom runs one thread at a time.
+    // ORDERING: relaxed; loom runs one thread at a time.
     static MINE: usize = PLACES.given.fetch_add(1, Ordering::Relaxed);
 }
 
 loom::thread_local! {
-    /// How many of the users are this very thread.
+    /// Number of [`LightFences`] of this thread.
     static MY_TOKENS: std::cell::Cell<u32> = std::cell::Cell::new(0);
 }
 
-/// What the system is at.
+/// Returns the current state of the system.
 fn system() -> u32 {
-    // ORDERING: loom runs one thread at a time.
+    // ORDERING: relaxed; loom runs one thread at a time.
     match PLACES.system.load(Ordering::Relaxed) {
         READY => WORKS,
         NEVER => UNREADY,
-        // ORDERING: relaxed, weaker than the real one; the fences must do.
+        // ORDERING: relaxed, weaker than acquire in `membarrier::state`; the fences must suffice.
         _ => PLACES.now.load(Ordering::Relaxed),
     }
 }
 
-/// Leave to use [light fences](crate::light_fence).
+/// Permission to use [light fences](crate::light_fence).
 #[derive(Debug)]
 pub struct LightFences(());
 
-/// Proof that light fences were [prepared](LightFences::prepare), whether or not there are any.
+/// Proof that light fences were [prepared](LightFences::prepare), even if none are available.
 #[derive(Debug, Clone, Copy)]
 pub struct Prepared(());
 
 impl LightFences {
-    /// The first call must come before the second thread: whoever makes the places releases to all
-    /// who use them, and would order what nothing orders in truth.
+    /// Makes the places. The first call must come before the second thread starts: making them
+    /// releases to all threads that use them, an order that does not exist on a real system.
     pub fn prepare() -> Prepared {
         let _ = system();
         Prepared(())
     }
 
-    /// If they are to be had at all.
+    /// Returns the permission, if the system has heavy fences now.
     pub fn at_any_cost() -> Option<Self> {
         Self::get()
     }
 
-    /// If they are to be had at this moment.
+    /// Returns the permission, if the system has heavy fences now.
     pub fn get() -> Option<Self> {
         if system() != WORKS {
             return None;
         }
-        // ORDERING: as the real one.
+        // ORDERING: relaxed, as in the real `of_system`: `full` orders it.
         PLACES.users.fetch_add(1, Ordering::Relaxed);
         MY_TOKENS.with(|mine| mine.set(mine.get() + 1));
         omittable!("fence/begin-unfenced", full());
         Some(Self(()))
     }
 
-    /// Here they are good for as long as the thread runs anything.
+    /// Does nothing: here light fences work until the end of the thread.
     pub fn at_end_of_thread(_give_back: fn()) {}
 
-    /// How many heavy fences there were since: none that cost anything.
+    /// Returns how many heavy fences there were since `get` that cost anything: none.
     pub fn cost(&self) -> u64 {
         0
     }
 
-    /// Whether they must be given back.
+    /// Returns `true` if the permission must be given back.
     pub fn are_due_back(&self) -> bool {
         system() == REFUSES
     }
@@ -120,14 +122,14 @@ impl LightFences {
 
 impl Drop for LightFences {
     fn drop(&mut self) {
-        // ORDERING: as the real one.
+        // ORDERING: release, as in the real `drop`; pairs with the acquire in `heavy_fence`.
         PLACES.users.fetch_sub(1, mutant::weaken("fence/end-relaxed", Ordering::Release));
         MY_TOKENS.with(|mine| mine.set(mine.get() - 1));
     }
 }
 
 fn fence_at(place: usize) {
-    // ORDERING: acquire-release, see above.
+    // ORDERING: acquire-release; two calls at one place order their threads: see the module.
     PLACES.places[place].fetch_add(1, Ordering::AcqRel);
 }
 
@@ -140,14 +142,14 @@ pub(crate) fn light_fence() {
 
 pub(crate) fn heavy_fence() {
     let users = || {
-        // ORDERING: as the real one.
+        // ORDERING: acquire, as in the real `heavy_fence`; pairs with the release in `drop`.
         let users = PLACES.users.load(Ordering::Acquire);
         users > MY_TOKENS.with(std::cell::Cell::get)
     };
-    // Mutant: as if it were asked whether there are users before the fence, not after.
+    // Mutant: reads the number of users before the fence instead of after it.
     let before = mutant::active("fence/users-before-fence").then(users);
     full();
-    // If the system refuses, the real one waits, which is as good.
+    // If the system refuses, the real `heavy_fence` waits, with the effect of a fence.
     let refused = mutant::active("fence/refused-is-full") && system() == REFUSES;
     if before.unwrap_or_else(users) && !refused && !mutant::active("fence/heavy-is-full") {
         (0..THREADS).for_each(fence_at);
@@ -155,33 +157,32 @@ pub(crate) fn heavy_fence() {
     }
 }
 
-/// How many heavy fences this thread has had the system execute: none.
+/// Returns how many heavy fences this thread has had the system execute: none.
 pub fn heavy_fences_executed() -> u64 {
     0
 }
 
-/// Whoever wants them may have them when the model says so.
+/// Does nothing: the model decides when light fences are available.
 pub fn want_light_fences() {}
 
-/// From here on this execution of the model is on a system that knows no heavy fences. To be called
-/// first of all.
+/// Makes this execution of the model run on a system without heavy fences. Must be called first.
 pub fn without_light_fences() {
-    // ORDERING: loom runs one thread at a time.
+    // ORDERING: relaxed; loom runs one thread at a time.
     PLACES.system.store(NEVER, Ordering::Relaxed);
 }
 
-/// From here on this execution of the model is on a system that changes its mind about heavy
-/// fences: now it is ready for them, or not yet. To be called first of all.
+/// Makes this execution of the model run on a system that changes: `ready` says whether it has
+/// heavy fences at the beginning. Must be called first.
 pub fn changing_light_fences(ready: bool) {
-    // ORDERING: loom runs one thread at a time.
+    // ORDERING: relaxed; loom runs one thread at a time.
     PLACES.system.store(CHANGES, Ordering::Relaxed);
     if ready {
         change_light_fences();
     }
 }
 
-/// The system changes its mind: it gets ready, or refuses what it granted.
+/// Changes the state of the system: from unready to ready, or from ready to refusing.
 pub fn change_light_fences() {
-    // ORDERING: relaxed, weaker than the real one; the fences must do.
+    // ORDERING: relaxed, weaker than release in `membarrier::tell_system`; the fences must suffice.
     PLACES.now.fetch_add(1, Ordering::Relaxed);
 }

@@ -1,17 +1,16 @@
-//! What drowse asks of the system: one file a platform, chosen here and nowhere else.
+//! Interface to the system: one file for each platform, chosen here and nowhere else.
 //!
-//! | where | file | what it has of its own |
+//! | where | file | what it implements itself |
 //! |---|---|---|
 //! | Linux, Android | `linux` | futexes, `membarrier`, masks of processors, `/proc`, forks |
 //! | Windows | `windows` | `WaitOnAddress`, `FlushProcessWriteBuffers`, stacks, CPU time |
-//! | other Unixes | `unix` | forks, by the number of the process |
-//! | anything else, such as WebAssembly | `bare` | time, where there is some |
+//! | other Unixes | `unix` | forks, by the process id |
+//! | anything else, such as WebAssembly | `bare` | time, if there is a clock |
 //! | models | `model` | fences that are no stronger than the real ones |
 //!
-//! What a platform has not, it takes from [`plain`], which std alone is enough for. Each has all of
-//! these names:
+//! All else comes from [`plain`], which needs only std. Each platform has all of these names:
 //!
-//! - `Bed`, where threads sleep on a word;
+//! - `Bed`, which lets threads sleep on a word;
 //! - `LightFences`, `Prepared`, `light_fence`, `heavy_fence`, `heavy_fences_executed`,
 //!   `want_light_fences`, `HEAVY_FENCES_ARE_DEAR`;
 //! - `ThreadId`, `CpuMask`, `current_cpu`, `has_several_cores`;

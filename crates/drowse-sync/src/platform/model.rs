@@ -1,4 +1,4 @@
-//! Under the model checkers: one process, whose time stands still.
+//! Platform of the model checkers: one process, whose time stands still.
 
 pub(crate) use super::plain::{
     Bed, process_number, read_task, stack_bounds, system_call_name, watch_forks, write_to_stderr,
@@ -22,15 +22,15 @@ pub use super::plain::{LightFences, Prepared, heavy_fences_executed, want_light_
 #[cfg(drowse_shuttle)]
 pub(crate) use super::plain::{heavy_fence, light_fence};
 
-/// Gives back what memory these pointers take up: null from now on, as far as others have noticed.
+/// Gives back the memory of these pointers: sets them to null, which other threads may notice late.
 pub fn give_back_pages<T>(pointers: &[AtomicPtr<T>]) {
     for pointer in pointers {
-        // ORDERING: relaxed; the system promises no more.
+        // ORDERING: relaxed; a real system promises no more.
         pointer.store(std::ptr::null_mut(), crate::atomic::Ordering::Relaxed);
     }
 }
 
-/// A point in time, which is the same as any other.
+/// Point in time, equal to any other.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Moment;
 

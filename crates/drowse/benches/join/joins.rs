@@ -92,7 +92,8 @@ struct Node {
 
 impl Node {
     fn tree(depth: u32) -> Self {
-        let children = (depth > 1).then(|| Box::new((Self::tree(depth - 1), Self::tree(depth - 1))));
+        let children =
+            (depth > 1).then(|| Box::new((Self::tree(depth - 1), Self::tree(depth - 1))));
         Self { value: depth.into(), children }
     }
 

@@ -10,9 +10,12 @@ mod wakes;
 
 fn main() {
     // Cargo passes `--bench`; what is left is the choice.
-    let chosen: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
+    let chosen: Vec<String> =
+        std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
     let wants = |name: &str| chosen.is_empty() || chosen.iter().any(|choice| choice == name);
-    if let Some(unknown) = chosen.iter().find(|choice| !["joins", "wakes"].contains(&choice.as_str())) {
+    if let Some(unknown) =
+        chosen.iter().find(|choice| !["joins", "wakes"].contains(&choice.as_str()))
+    {
         eprintln!("unknown part {unknown:?}: choose `joins`, `wakes`, or nothing for both");
         std::process::exit(2);
     }

@@ -12,7 +12,9 @@ const ROUNDS: usize = 400;
 const NAP: Duration = Duration::from_millis(3);
 
 pub(crate) fn run() {
-    println!("outside spawn into a sleeping pool of 2, to the job's first instruction, caller busy:");
+    println!(
+        "outside spawn into a sleeping pool of 2, to the job's first instruction, caller busy:"
+    );
     // The system places the threads; then, if it can be done here, caller and workers are pinned
     // apart.
     measure("unpinned", &|_| true);

@@ -1,5 +1,5 @@
-//! What is done about pools in which nothing moves: as the builder chose, else as the environment
-//! says.
+//! Deadlock and stall handlers of a pool: those of the builder, else those that the environment
+//! asks for.
 
 use super::env::{DEADLOCK, OnDeadlock, STALL};
 use super::setting::Once;
@@ -8,7 +8,8 @@ use crate::engine::{Handlers, StallPlan};
 use drowse_sync::{Outlined, say};
 use std::process;
 
-/// Returns these handlers, and those that the environment asks for where none was chosen.
+/// Returns `handlers`, completed with those that the environment asks for and the builder did not
+/// set.
 pub(super) fn with_default_alarms(mut handlers: Outlined<Handlers>) -> Outlined<Handlers> {
     if handlers.deadlock.is_none() {
         handlers.deadlock = match DEADLOCK.get() {
@@ -17,7 +18,8 @@ pub(super) fn with_default_alarms(mut handlers: Outlined<Handlers>) -> Outlined<
             Some(OnDeadlock::Nothing) | None => None,
         };
     }
-    let after = handlers.stall.as_ref().and_then(|plan| plan.after).or_else(|| STALL.get().flatten());
+    let after =
+        handlers.stall.as_ref().and_then(|plan| plan.after).or_else(|| STALL.get().flatten());
     if after.is_some() {
         let handler = handlers.stall.take().and_then(|plan| plan.handler);
         handlers.stall = Some(StallPlan { after, handler });
@@ -26,8 +28,8 @@ pub(super) fn with_default_alarms(mut handlers: Outlined<Handlers>) -> Outlined<
     handlers
 }
 
-/// Says once which settings have no effect, because what they belong to was not asked for: unless
-/// the environment says that it is off.
+/// Prints once per process which settings have no effect because their alarm is off. Prints nothing
+/// if the environment turns the alarm off explicitly.
 fn say_what_has_no_effect(handlers: &Handlers) {
     static STALLS: Once = Once::new();
     static DEADLOCKS: Once = Once::new();
@@ -38,7 +40,8 @@ fn say_what_has_no_effect(handlers: &Handlers) {
             ));
         });
     }
-    if handlers.deadlock_after.is_some() && handlers.deadlock.is_none() && DEADLOCK.get().is_none() {
+    if handlers.deadlock_after.is_some() && handlers.deadlock.is_none() && DEADLOCK.get().is_none()
+    {
         DEADLOCKS.call(|| {
             say(format_args!(
                 "drowse: deadlock_after has no effect: neither deadlock_handler nor DROWSE_DEADLOCK asks for \

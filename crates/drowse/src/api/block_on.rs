@@ -1,4 +1,4 @@
-//! Waiting for a future, where it is.
+//! Waiting for a future on the calling thread.
 
 use crate::engine::{Point, Registry, WaitFor, WorkerThread};
 use crate::latch::CountLatch;
@@ -13,15 +13,15 @@ use std::task::{Context, Poll, Wake, Waker};
 
 /// Polls a future on the calling thread until it is ready.
 ///
-/// On a worker, other jobs are run while the future waits, as in [`join`](crate::join#blocking);
-/// and if there are none the worker sleeps, until the future is woken or a job comes. In
-/// [isolation](crate::isolate()) it runs no jobs but those that were spawned since this was called,
-/// or since what the future awaits was [spawned](crate::spawn_handle), if it awaits handles. On any
-/// other thread it blocks.
+/// On a worker, other jobs run while the future waits, as in [`join`](crate::join#blocking). If
+/// there are none, the worker sleeps until the future is woken or a job is posted. In
+/// [isolation](crate::isolate()), the worker runs only jobs that were spawned after this call
+/// began; if the future awaits handles, also jobs that were spawned after the first of the awaited
+/// tasks was [spawned](crate::spawn_handle). On any other thread, the call blocks.
 ///
 /// # Panics
 ///
-/// With the panic of the future.
+/// If the future panics, with the same payload.
 ///
 /// # Example
 ///
@@ -54,19 +54,20 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
             if let Poll::Ready(result) = poll {
                 return result;
             }
-            // A future need not poll all that it awaits each time: what it has awaited once, it may
-            // await still.
+            // A future need not poll everything it awaits each time: it may still await what it
+            // awaited in an earlier poll. So `since` never moves forward.
             since = earlier(spawned, since);
             let latch = match since {
                 Some(since) => CountLatch::since(since, 1, worker),
                 None => CountLatch::new(1, None),
             };
             if signal.is_awaited_by(&latch) {
-                // What whoever wakes us sets is on this stack.
+                // `Signal::wake` sets `latch`, which is in this frame: the wait must not unwind.
                 unwind::or_abort(|| match worker {
                     Some(worker) => latch.wait(Some(worker), worker.registry(), WaitFor::Future),
                     None => {
-                        let _waits = awaited.as_ref().and_then(|pool| pool.note_waiter(WaitFor::Future));
+                        let _waits =
+                            awaited.as_ref().and_then(|pool| pool.note_waiter(WaitFor::Future));
                         latch.block();
                     }
                 });
@@ -77,12 +78,12 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
 }
 
 drowse_sync::thread_local! {
-    /// While a thread outside polls a future that it blocks on: the pool that has what the future
-    /// awaits, if that pool wants to know who waits.
+    /// While a thread that is not a worker polls a future in [`block_on`]: the pool that runs a
+    /// task that the future awaits, if that pool has a stall watch. `None` outside such polls.
     static AWAITED: Cell<Option<Option<Arc<Registry>>>> = const { Cell::new(None) };
 }
 
-/// Notes that the future which the calling thread polls awaits a task of this pool.
+/// Records that the future that the calling thread polls awaits a task of this pool.
 pub(super) fn note_awaited(pool: &Arc<Registry>) {
     if pool.notes_waiters() {
         let _ = AWAITED.try_with(|awaited| {
@@ -92,7 +93,7 @@ pub(super) fn note_awaited(pool: &Arc<Registry>) {
     }
 }
 
-/// Calls `poll`, and returns besides what it has [noted](note_awaited).
+/// Calls `poll`. Returns its result and the pool that [`note_awaited`] recorded meanwhile.
 fn awaited_in<R>(poll: impl FnOnce() -> R) -> (R, Option<Arc<Registry>>) {
     struct Before(Option<Option<Arc<Registry>>>);
     impl Drop for Before {
@@ -106,20 +107,20 @@ fn awaited_in<R>(poll: impl FnOnce() -> R) -> (R, Option<Arc<Registry>>) {
     (result, awaited)
 }
 
-/// The earlier of two points, in each respect.
+/// Returns the earlier of two points, separately for position and moment.
 fn earlier(one: Option<Point>, other: Option<Point>) -> Option<Point> {
     let (Some(one), Some(other)) = (one, other) else { return one.or(other) };
     Some(Point { position: one.position.min(other.position), moment: one.moment.min(other.moment) })
 }
 
-/// Whether the future was woken, and whom to tell.
+/// Wake state of a future in [`block_on`], and the latch of the waiting thread.
 struct Signal {
-    /// The latch of the thread, while it waits; null while it does not; [`WOKEN`] when there is a
-    /// reason to poll again.
+    /// Latch of the thread while it waits; null while it does not; [`WOKEN`] if the future must be
+    /// polled again.
     waiter: AtomicPtr<CountLatch>,
 }
 
-/// No latch is there.
+/// Marks a future that was woken. No latch has this address.
 const WOKEN: *mut CountLatch = ptr::without_provenance_mut(1);
 
 impl Signal {
@@ -127,27 +128,32 @@ impl Signal {
         Self { waiter: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// Whether this latch will be set when the future is woken. False if it has been.
+    /// Registers a latch, to be set when the future is woken. Returns `false`, and registers
+    /// nothing, if it was woken already.
     fn is_awaited_by(&self, latch: &CountLatch) -> bool {
         let latch = ptr::from_ref(latch).cast_mut();
-        // ORDERING: release pairs with the acquire of whoever wakes: the latch is ready to be set.
+        // ORDERING: release pairs with the acquire in `wake`, which sets the latch and must see it
+        // complete.
         let release = mutant::weaken("signal/await-relaxed", Ordering::Release);
         // ORDERING: relaxed on failure; `reset` follows, which acquires.
         self.waiter.compare_exchange(ptr::null_mut(), latch, release, Ordering::Relaxed).is_ok()
     }
 
-    /// The future is about to be polled: whoever wakes it after this means the next time.
+    /// Clears the state before the next poll. A wake after this call requests another poll.
     fn reset(&self) {
-        // ORDERING: acquire pairs with the release of whoever has woken it: the poll must see what
-        // that one did before.
-        self.waiter.swap(ptr::null_mut(), mutant::weaken("signal/reset-relaxed", Ordering::Acquire));
+        // ORDERING: acquire pairs with the release in `wake`: the poll must see what the waker
+        // wrote before it.
+        self.waiter
+            .swap(ptr::null_mut(), mutant::weaken("signal/reset-relaxed", Ordering::Acquire));
     }
 
     fn wake(&self) {
-        // ORDERING: release and acquire, see above, for both.
-        let waiter = self.waiter.swap(WOKEN, mutant::weaken("signal/wake-relaxed", Ordering::AcqRel));
+        // ORDERING: release pairs with the acquire in `reset`, acquire with the release in
+        // `is_awaited_by`.
+        let waiter =
+            self.waiter.swap(WOKEN, mutant::weaken("signal/wake-relaxed", Ordering::AcqRel));
         if !waiter.is_null() && !ptr::eq(waiter, WOKEN) {
-            // SAFETY: whoever waits does so until this has set its latch.
+            // SAFETY: the thread that registered the latch waits until this call has set it.
             unsafe { CountLatch::set(waiter) };
         }
     }

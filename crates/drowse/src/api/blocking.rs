@@ -1,45 +1,46 @@
-//! Closures that block.
+//! Closures that block a worker.
 
 use crate::engine::{IfNobody, WorkerThread};
 
-/// Calls a closure that may block for long: on a lock, a channel, a file, a timer. Meanwhile a
-/// *spare* thread works in the place of the calling worker, so the pool is not a thread short.
+/// Calls a closure that may block for long, while another thread works in the caller's place.
 ///
-/// On a thread that is not a worker, in a pool that has no spare left, and in the child of a job
-/// that has called `fork`, this is a plain call.
+/// Use it around locks, channels, files and timers. The other thread is a *spare*: the pool runs as
+/// many threads as before. On a thread that is not a worker, in a pool that has no spare left, and
+/// in the child of a job that called `fork`, this is a plain call.
 ///
-/// # What it costs
+/// # Cost
 ///
-/// Tens of microseconds: the spare is woken, or started, and has to stop again. So it is for what
-/// takes a millisecond or more, or may never end without the help of other jobs. A pool has as many
-/// spares as [`max_spare_threads`](crate::ThreadPoolBuilder::max_spare_threads) says; they are
-/// started when they are needed, and end when nobody has needed them for ten seconds.
+/// Tens of microseconds: a spare is woken or started, and has to stop again. So use it for calls
+/// that take a millisecond or more, or that may never end without the help of other jobs.
+/// [`max_spare_threads`](crate::ThreadPoolBuilder::max_spare_threads) limits the number of spares.
+/// They are started when they are needed, and end after ten seconds without use.
 /// [`Metrics::loans`](crate::Metrics::loans) counts them.
 ///
-/// # Coming back
+/// # After the closure
 ///
-/// The spare has the worker's index as long as it stands in: in the closure,
-/// [`current_thread_index`](crate::current_thread_index) is `None`. When the closure returns, the
-/// worker waits until the spare has ended the job that it is in, and has its index again. So there
-/// are never two threads with the same index that run, nor an index that is not below
+/// While the spare works in the worker's place, it has the worker's index: inside the closure,
+/// [`current_thread_index`](crate::current_thread_index) returns `None`. When the closure returns,
+/// the worker waits until the spare has finished its current job, and then has its index again. So
+/// two running threads never have the same index, and each index is below
 /// [`current_num_threads`](crate::current_num_threads).
 ///
-/// If that takes longer than a tenth of a second, the worker goes on without an index: the spare's
-/// job may be waiting for what the worker holds. `current_thread_index` is `None` then, until the
-/// spare has ended its job. Code that runs after a `blocking` should be prepared for that.
+/// If that takes longer than a tenth of a second, the worker goes on without an index, since the
+/// spare's job may be waiting for something that the worker holds. `current_thread_index` then
+/// returns `None` until the spare has finished its job. Code that runs after a `blocking` should be
+/// prepared for that.
 ///
 /// # Deadlocks
 ///
-/// A worker that is in here does not count as blocked for the
-/// [alarm](crate::ThreadPoolBuilder::deadlock_handler): what it waits for may come from outside,
-/// and take its time. If it can only come from the pool, say so with
-/// [`mark_blocked`](crate::mark_blocked()) inside. But when all spares are in use, and none of the
-/// pool's threads is active, a job that is queued raises an alarm. The first time that a spare is
-/// needed, and all of them are in use, the pool says so on the standard error.
+/// A worker inside `blocking` does not count as blocked for the
+/// [deadlock handler](crate::ThreadPoolBuilder::deadlock_handler): what it waits for may come from
+/// outside the pool, at any time. If it can only come from the pool, call
+/// [`mark_blocked`](crate::mark_blocked()) inside the closure. But when all spares are in use and
+/// no thread of the pool is active, a queued job raises an alarm. The first time that a spare is
+/// needed while all are in use, the pool prints a line to standard error.
 ///
 /// # Example
 ///
-/// A channel whose sender is a job of the same pool: without `blocking`, a pool of one thread would
+/// A channel whose sender is a job of the same pool. Without `blocking`, a pool of one thread would
 /// wait for ever.
 ///
 /// ```
@@ -54,7 +55,7 @@ use crate::engine::{IfNobody, WorkerThread};
 /// assert_eq!(answer, 42);
 /// ```
 ///
-/// A lock that is held for long, a nap, and a file:
+/// A lock that is held for long, a sleep, and a file:
 ///
 /// ```
 /// use std::sync::Mutex;

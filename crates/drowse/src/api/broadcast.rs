@@ -1,4 +1,4 @@
-//! One closure, on each worker.
+//! Broadcasts: one closure, on each worker.
 
 use super::global::current_registry;
 use super::spawn::spawned_job;
@@ -10,15 +10,14 @@ use drowse_sync::Arc;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Runs a closure once on each worker of the current pool, and returns the results in the order of
-/// the workers.
+/// Runs a closure once on each worker of the current pool, and returns the results by worker index.
 ///
 /// A worker runs it when its own queue is empty, before it steals.
 ///
 /// # Panics
 ///
-/// If the closure panics on a worker, `broadcast` panics with the same payload once it has ended on
-/// all of them; if on several, with that of the lowest index.
+/// If the closure panics on a worker, `broadcast` panics with the same payload once the closure has
+/// ended on all of them. If it panics on several workers, the payload is that of the lowest index.
 ///
 /// # Example
 ///
@@ -59,22 +58,22 @@ where
     spawn_broadcast_in(op, &current_registry());
 }
 
-/// What a broadcast tells its closure: which worker it runs on.
+/// Context of a closure that a broadcast runs: tells which worker runs it.
 pub struct BroadcastContext<'a> {
     worker: &'a WorkerThread,
-    /// The worker may be without one when it comes back from something that blocks.
+    /// Index at the start of the job. The worker may have none after a call that blocks.
     index: usize,
-    /// Holds on this thread only: neither `Send` nor `Sync`.
+    /// Valid on this thread only: neither `Send` nor `Sync`.
     here: PhantomData<*mut ()>,
 }
 
 impl BroadcastContext<'_> {
-    /// For a job of a broadcast that begins on this worker, or goes on there.
+    /// Returns the context of a broadcast job that runs on `worker` with this index.
     pub(super) fn new(worker: &WorkerThread, index: usize) -> BroadcastContext<'_> {
         BroadcastContext { worker, index, here: PhantomData }
     }
 
-    /// The worker's index, from 0.
+    /// Returns the worker's index, from 0.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
@@ -85,7 +84,7 @@ impl BroadcastContext<'_> {
         self.index
     }
 
-    /// The number of workers that run the closure: all workers of the pool.
+    /// Returns the number of workers that run the closure: all workers of the pool.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
@@ -116,7 +115,7 @@ where
     WorkerThread::with_current(|worker| wait_for_broadcast(op, registry, worker))
 }
 
-/// Runs `op` on each worker of `registry`, while `waiter` waits, or else a thread that is not a
+/// Runs `op` on each worker of `registry` while `waiter` waits. `None`: the calling thread is not a
 /// worker.
 fn wait_for_broadcast<OP, R>(op: OP, registry: &Registry, waiter: Option<&WorkerThread>) -> Vec<R>
 where
@@ -126,7 +125,7 @@ where
     let isolated = is_isolated();
     let inherited = registry.inherit();
     let run = |worker: &WorkerThread, _migrated| {
-        // The index is read first: to enter what was inherited may take the worker's place.
+        // Read first: the user's `enter` may block, and the worker may lose its index meanwhile.
         let (index, mut result) = (index_for_broadcast(worker), None);
         let _region = isolated.then(|| worker.enter_region());
         registry.run_in(&inherited, &mut || {
@@ -137,15 +136,15 @@ where
     let latch = CountLatch::new(registry.num_threads(), waiter);
     let jobs: Vec<_> =
         (0..registry.num_threads()).map(|_| StackJob::new(&run, LatchRef::new(&latch))).collect();
-    // SAFETY: we wait for all of them before we leave, so they outlive their execution; `OP` is
-    // `Sync`, `R` is `Send`. The caller holds the pool, so it has not ended.
+    // SAFETY: we wait for all jobs before we leave this frame, so they outlive their execution.
+    // `OP` is `Sync`, `R` is `Send`. The caller holds the pool, so it has not ended.
     unwind::or_abort(|| unsafe {
         registry.inject_broadcast(&mut |worker| jobs[worker].as_job_ref());
         latch.wait(waiter, registry, WaitFor::Broadcast);
     });
     let (mut results, mut panic) = (Vec::with_capacity(jobs.len()), None);
     for job in &jobs {
-        // SAFETY: the latch is set, so each has run; each result is taken once.
+        // SAFETY: the latch is set, so each job has run. Each result is taken once.
         match unsafe { job.take_result() } {
             Ok(result) => results.push(result),
             Err(payload) if panic.is_none() => panic = Some(payload),
@@ -161,23 +160,24 @@ pub(super) fn spawn_broadcast_in<OP>(op: OP, registry: &Registry)
 where
     OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
 {
-    // Captured once, before there are jobs.
+    // Captured once, before the first job exists: the user's `capture` may panic.
     let shared = Arc::new((op, registry.inherit()));
     let mut job = |_| {
         let shared = Arc::clone(&shared);
         registry.retain();
         let job = spawned_job(move |worker| {
-            // The index is read first: to enter what was inherited may take the worker's place.
+            // Read first: the user's `enter` may block, and the worker may lose its index
+            // meanwhile.
             let ((op, inherited), index) = (&*shared, index_for_broadcast(worker));
             worker.registry().run_in(inherited, &mut || op(BroadcastContext::new(worker, index)));
         });
         job.in_isolation_if(is_isolated())
     };
-    // SAFETY: new references.
+    // SAFETY: new references, which are in no queue.
     unsafe { registry.inject_broadcast(&mut job) };
 }
 
-/// The index of a worker that begins a job of a broadcast.
+/// Returns the index of a worker that begins a broadcast job.
 pub(super) fn index_for_broadcast(worker: &WorkerThread) -> usize {
     worker.place().expect("what runs this has the place of the worker that it is for")
 }

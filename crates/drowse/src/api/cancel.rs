@@ -1,14 +1,14 @@
-//! Calling off what has not begun.
+//! Cancelling jobs that have not begun.
 
 use drowse_sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use drowse_sync::{Arc, OnceLock, mutant};
 use std::fmt;
 
-/// Calls off the scopes that were told to [listen to it](crate::Scope::cancel_on), from anywhere:
-/// another thread, a signal handler's thread, an outer scope.
+/// Flag that cancels the scopes that [listen to it](crate::Scope::cancel_on).
 ///
-/// A token is one flag that all its clones share. It is set once and stays so. Any number of scopes
-/// may listen to it, one inside of the other if you like, and any code may ask it.
+/// Any thread can set it: code outside the scope, a thread that handles signals, an outer scope.
+/// All clones of a token share the flag. Once set, it stays set. Any number of scopes may listen to
+/// a token, also nested ones, and any code may read it.
 ///
 /// # Example
 ///
@@ -18,7 +18,7 @@ use std::fmt;
 ///
 /// let token = CancelToken::new();
 /// let other = token.clone();
-/// thread::spawn(move || other.cancel()); // the user has pressed a key, say
+/// thread::spawn(move || other.cancel()); // for example when the user has pressed a key
 /// drowse::scope(|s| {
 ///     s.cancel_on(&token);
 ///     for _ in 0..4 {
@@ -35,7 +35,7 @@ use std::fmt;
 pub struct CancelToken(Arc<AtomicBool>);
 
 impl CancelToken {
-    /// A token that nobody has cancelled.
+    /// Returns a token that is not cancelled.
     ///
     /// ```
     /// assert!(!drowse::CancelToken::new().is_cancelled());
@@ -44,7 +44,7 @@ impl CancelToken {
         Self(Arc::new(AtomicBool::new(false)))
     }
 
-    /// Cancels every scope that listens to it, now or later. Returns at once.
+    /// Cancels every scope that listens to the token, now or later. Returns at once.
     ///
     /// ```
     /// let token = drowse::CancelToken::new();
@@ -59,7 +59,9 @@ impl CancelToken {
         self.0.store(true, mutant::weaken("cancel/token-relaxed", Ordering::Release));
     }
 
-    /// Whether it was cancelled. What was done before that, whoever did it, is visible then.
+    /// Returns `true` if the token was cancelled.
+    ///
+    /// Everything that the cancelling thread did before is then visible.
     ///
     /// ```
     /// let token = drowse::CancelToken::new();
@@ -84,18 +86,18 @@ impl fmt::Debug for CancelToken {
     }
 }
 
-/// Whether a scope was called off.
+/// Cancellation state of a scope.
 #[derive(Debug)]
 pub(crate) struct Cancellation {
-    /// [`CANCELLED`] and [`LISTENS`], or zero: nobody has said anything, and jobs need not ask.
+    /// [`CANCELLED`] and [`LISTENS`], or zero: then jobs begin without further checks.
     state: AtomicU32,
-    /// What it listens to, if it does.
+    /// Token that the scope listens to, if any.
     token: OnceLock<CancelToken>,
 }
 
-/// The scope itself was cancelled. Never taken back.
+/// Bit: the scope itself was cancelled. Never cleared.
 const CANCELLED: u32 = 1;
-/// There is a token to be asked, and it is in its place. Never taken back.
+/// Bit: `token` is set and must be read. Never cleared.
 const LISTENS: u32 = 2;
 
 impl Cancellation {
@@ -108,29 +110,31 @@ impl Cancellation {
         self.state.fetch_or(CANCELLED, mutant::weaken("cancel/scope-relaxed", Ordering::Release));
     }
 
-    /// Listens to a token from now on. False if there is one already.
+    /// Listens to `token` from now on. Returns `false` if the scope listens to a token already.
     pub(crate) fn listen(&self, token: &CancelToken) -> bool {
         let is_first = self.token.set(token.clone()).is_ok();
         if is_first {
-            // ORDERING: release; whoever sees the bit in `is_cancelled` sees the token.
-            self.state.fetch_or(LISTENS, mutant::weaken("cancel/listen-relaxed", Ordering::Release));
+            // ORDERING: release pairs with the acquire in `is_cancelled`: a reader of the bit sees
+            // the token.
+            self.state
+                .fetch_or(LISTENS, mutant::weaken("cancel/listen-relaxed", Ordering::Release));
         }
         is_first
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {
-        // ORDERING: acquire pairs with the releases in `cancel` and `listen`: who is told to stop
-        // sees what was done before, for instance the result that has made the rest needless.
+        // ORDERING: acquire pairs with the releases in `cancel` and `listen`: a job that is told to
+        // stop sees what was done before, for instance the result that makes its own needless.
         let state = self.state.load(mutant::weaken("cancel/ask-scope-relaxed", Ordering::Acquire));
         state & CANCELLED != 0
             || (state & LISTENS != 0 && self.token.get().is_some_and(CancelToken::is_cancelled))
     }
 
-    /// Whether a job that is about to begin must not. What every job asks.
+    /// Returns `true` if a job that is about to begin must not. Called before each job.
     #[inline]
     pub(crate) fn forbids_to_begin(&self) -> bool {
-        // ORDERING: relaxed; a job that begins a moment too late does no harm, and one that does
-        // not begin looks at nothing.
+        // ORDERING: relaxed; a job that begins a moment too late does no harm, and a job that does
+        // not begin reads nothing.
         self.state.load(Ordering::Relaxed) != 0 && self.is_cancelled_cold()
     }
 

@@ -1,15 +1,15 @@
-//! What code can ask about the thread that it runs on.
+//! Questions about the calling thread and its pool.
 
 use super::global::current_registry;
 use crate::Metrics;
 use crate::engine::WorkerThread;
 use std::marker::PhantomData;
 
-/// What [`join_context`](crate::join_context) tells its closures.
+/// Context of a closure that [`join_context`](crate::join_context) runs.
 #[derive(Debug)]
 pub struct FnContext {
     migrated: bool,
-    /// Holds on this thread only: neither `Send` nor `Sync`.
+    /// Valid on this thread only: neither `Send` nor `Sync`.
     here: PhantomData<*mut ()>,
 }
 
@@ -19,11 +19,11 @@ impl FnContext {
         Self { migrated, here: PhantomData }
     }
 
-    /// Whether the closure runs on another thread than the one that called
+    /// Returns `true` if the closure runs on another thread than the caller of
     /// [`join_context`](crate::join_context).
     ///
-    /// A closure that was stolen knows that others are short of work, and may split its own more
-    /// finely.
+    /// A closure that was stolen can conclude that other workers are short of work, and split its
+    /// own work more finely.
     ///
     /// ```
     /// // From outside, both closures move to the global pool.
@@ -36,7 +36,8 @@ impl FnContext {
     }
 }
 
-/// The number of workers of the current pool: that of the calling worker, else the global one.
+/// Returns the number of workers of the current pool: the calling worker's pool, else the global
+/// one.
 ///
 /// ```
 /// let pool = drowse::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
@@ -46,8 +47,9 @@ pub fn current_num_threads() -> usize {
     current_registry().num_threads()
 }
 
-/// The calling worker's index in its pool, from 0; `None` on a thread that is not a worker, and at
-/// times after [`blocking`](crate::blocking()).
+/// Returns the calling worker's index in its pool, from 0.
+///
+/// `None` on a thread that is not a worker, and at times after [`blocking`](crate::blocking()).
 ///
 /// ```
 /// assert_eq!(drowse::current_thread_index(), None);
@@ -59,9 +61,10 @@ pub fn current_thread_index() -> Option<usize> {
     WorkerThread::with_current(|worker| worker.and_then(WorkerThread::place))
 }
 
-/// Whether the calling worker's own queue holds jobs; `None` on a thread that is not a worker.
+/// Returns `true` if the calling worker's own queue holds jobs.
 ///
-/// If it does, nobody was short of work lately, and there is little point in splitting off more.
+/// If it does, no other worker was short of work lately, and there is little point in splitting off
+/// more. `None` on a thread that is not a worker.
 ///
 /// ```
 /// assert_eq!(drowse::current_thread_has_pending_tasks(), None);
@@ -77,11 +80,11 @@ pub fn current_thread_has_pending_tasks() -> Option<bool> {
     WorkerThread::with_current(|worker| worker.map(|worker| !worker.deque_is_empty()))
 }
 
-/// Returns the most threads that a pool can have: 4,096. A builder that asks for more gets an
-/// error, and an environment variable that does is reported and not followed.
+/// Returns the maximum number of threads of a pool: 4,096.
 ///
-/// That is as many processors as the largest machines have, and an eighth of the process ids of a
-/// system that has the usual number.
+/// A builder that asks for more returns an error. A larger number in an environment variable is
+/// reported and ignored. 4,096 is as many processors as the largest machines have, and an eighth of
+/// the default limit on process ids.
 ///
 /// ```
 /// use drowse::{ThreadPoolBuilder, max_num_threads};
@@ -93,12 +96,14 @@ pub fn max_num_threads() -> usize {
     MOST_THREADS
 }
 
-/// Far fewer than the sleep protocols can count.
+/// Far below the number of workers that the sleep protocols can count.
 const MOST_THREADS: usize = 4_096;
 const _: () = assert!(MOST_THREADS < drowse_sleep::MAX_WORKERS / 2);
 
-/// What the workers of the current pool have done so far: that of the calling worker, else the
-/// global one. See [`ThreadPool::metrics`](crate::ThreadPool::metrics).
+/// Returns what the workers of the current pool have done so far.
+///
+/// The current pool is that of the calling worker, else the global pool. See
+/// [`ThreadPool::metrics`](crate::ThreadPool::metrics).
 ///
 /// ```
 /// drowse::join(|| 1, || 2);

@@ -1,4 +1,4 @@
-//! Workers that block in the user's code.
+//! Marks for workers that block in the user's code.
 
 use crate::TraceEvent;
 use crate::engine::{Registry, WorkerThread};
@@ -6,27 +6,25 @@ use drowse_sleep::Mark;
 use drowse_sync::Arc;
 use std::fmt;
 
-/// Says that the calling worker is about to block on something that drowse does not know: a
-/// channel, a lock, a query of a compiler. It counts as blocked as long as the returned value
-/// lives.
+/// Marks the calling worker as blocked, for as long as the returned value lives.
 ///
-/// If that leaves the pool without an active worker, and it stays like that, the pool's
-/// [deadlock handler](crate::ThreadPoolBuilder::deadlock_handler) is called. In a pool without one,
-/// and on a thread that is not a worker, this does nothing.
+/// Call it before the worker blocks on something that drowse does not know: a channel, a lock, a
+/// query of a compiler. Drop the value when the worker is unblocked.
 ///
-/// The obvious way is right: mark, block, drop the value. The handler is called only if nobody has
-/// moved for [a while](crate::ThreadPoolBuilder::deadlock_after). On Linux a worker that has been
-/// unblocked, and has not had a processor since, counts as having moved.
+/// If the pool then has no active worker for [a while](crate::ThreadPoolBuilder::deadlock_after),
+/// its [deadlock handler](crate::ThreadPoolBuilder::deadlock_handler) is called. On Linux, a worker
+/// that was unblocked and has not had a processor since does not count as stuck. In a pool without
+/// a handler, and on a thread that is not a worker, this does nothing.
 ///
-/// # What marks can and cannot do
+/// # Limits
 ///
-/// **Who waits for a thread outside of the pool** longer than that time, while the rest of the pool
-/// has nothing to do, raises an alarm: drowse does not count threads outside. Mark what waits for
-/// the pool's own jobs. Or let the value travel: it can be sent to whoever will unblock the worker,
-/// and be dropped there.
+/// **False alarms**: drowse does not count threads outside the pool. If a marked worker waits for
+/// such a thread for longer than that time, while the rest of the pool has nothing to do, it raises
+/// an alarm. So mark only what waits for the pool's own jobs; or send the value to the thread that
+/// will unblock the worker, which drops it.
 ///
-/// **No alarm proves nothing**: a worker that blocks without a mark counts as active, and keeps the
-/// handler from being called; so does one that polls, since it moves. The
+/// **Missed alarms**: a worker that blocks without a mark counts as active, and so does a worker
+/// that polls. Neither lets the handler be called. The
 /// [stall watch](crate::ThreadPoolBuilder::stall_watch) needs no marks.
 ///
 /// # Example
@@ -58,7 +56,9 @@ pub fn mark_blocked() -> Blocked {
     Blocked::new(Mark::here(None))
 }
 
-/// As [`mark_blocked`], with a name for what the worker blocks on: the report of a deadlock has it.
+/// Marks the calling worker as blocked on `what`, which the deadlock report names.
+///
+/// Otherwise like [`mark_blocked`].
 ///
 /// ```
 /// # use std::sync::mpsc::channel;
@@ -71,7 +71,7 @@ pub fn mark_blocked() -> Blocked {
 /// let (answer, question) = channel::<u32>();
 /// pool.spawn(move || {
 ///     let _blocked = drowse::mark_blocked_on("the oracle");
-///     assert_eq!(question.recv(), Ok(42)); // nobody in the pool can answer
+///     assert_eq!(question.recv(), Ok(42)); // no job of the pool can answer
 /// });
 /// let report = alarms.recv().unwrap();
 /// assert_eq!(report.blocked[0].what, Some("the oracle"));
@@ -84,8 +84,9 @@ pub fn mark_blocked_on(what: &'static str) -> Blocked {
     Blocked::new(Mark::here(Some(what)))
 }
 
-/// Says that a worker is about to be unblocked, or was: it counts as active again. Equivalent to
-/// dropping the value.
+/// Marks a worker as active again. Equivalent to dropping the value.
+///
+/// May be called before or after the worker is unblocked, on any thread.
 ///
 /// ```
 /// drowse::mark_unblocked(drowse::mark_blocked());
@@ -94,7 +95,7 @@ pub fn mark_unblocked(blocked: Blocked) {
     drop(blocked);
 }
 
-/// A worker counts as blocked as long as this value lives. Made by [`mark_blocked`].
+/// Mark of a blocked worker, which counts as blocked while this lives. Made by [`mark_blocked`].
 ///
 /// ```
 /// let blocked = drowse::mark_blocked();
@@ -137,6 +138,10 @@ impl fmt::Debug for Blocked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let worker = self.place.as_ref().map(|place| place.index);
         let (what, at) = (&self.mark.what, &self.mark.at);
-        f.debug_struct("Blocked").field("worker", &worker).field("what", what).field("at", at).finish()
+        f.debug_struct("Blocked")
+            .field("worker", &worker)
+            .field("what", what)
+            .field("at", at)
+            .finish()
     }
 }

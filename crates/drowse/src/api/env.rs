@@ -1,4 +1,4 @@
-//! What the environment says about pools whose builder does not.
+//! Environment variables, which choose for pools whose builder does not.
 
 use super::setting::{Once, Setting, complain, switch, time, value_of};
 use super::{Start, Waiting, max_num_threads};
@@ -8,7 +8,7 @@ use std::env;
 use std::time::Duration;
 
 const NUM_THREADS: &str = "DROWSE_NUM_THREADS";
-/// Read by the model checkers' builds, in drowse-sync.
+/// Read by drowse-sync, in builds for the model checkers.
 const MUTANT: &str = "DROWSE_MUTANT";
 
 pub(super) static SLEEP: Setting<SleepProtocol> = Setting::new(
@@ -57,7 +57,7 @@ pub(super) static IDLE_TIMEOUT: Setting<Option<Duration>> = Setting::new(
     "off: threads stay",
 );
 
-/// What is done about a deadlock.
+/// Reaction to a deadlock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnDeadlock {
     Nothing,
@@ -85,7 +85,7 @@ pub(super) static STALL: Setting<Option<Duration>> = Setting::new(
 
 pub(super) static LOG: Setting<bool> = Setting::new("DROWSE_LOG", switch, "on or off", "on");
 
-/// The names of all variables that there are.
+/// Names of all variables.
 static NAMES: [&str; 11] = [
     NUM_THREADS,
     SLEEP.variable.name,
@@ -100,8 +100,8 @@ static NAMES: [&str; 11] = [
     MUTANT,
 ];
 
-/// Returns whether pools say on standard error that they start. The first time that they do, names
-/// the variables that drowse does not know.
+/// Returns `true` if pools print a line to standard error when they start. On the first call for
+/// which that holds, names the variables that drowse does not know.
 pub(super) fn is_logging() -> bool {
     static UNKNOWN_ARE_NAMED: Once = Once::new();
     let is_logging = value_of(LOG.variable.name).is_some() && LOG.get().unwrap_or(true);
@@ -111,7 +111,7 @@ pub(super) fn is_logging() -> bool {
     is_logging
 }
 
-/// Names the variables that begin like ours and are none, each with the most similar one of ours.
+/// Prints each unknown variable that begins with `DROWSE_`, with the known one most similar to it.
 fn name_unknown_variables() {
     for (name, value) in env::vars_os() {
         let Some(name) = name.to_str() else { continue };
@@ -124,9 +124,9 @@ fn name_unknown_variables() {
     }
 }
 
-/// Returns our variable whose name is most similar to this one, if this one begins like ours and is
-/// not known: one that is a part of the other, else with the fewest letters changed. (Those for
-/// drowse's own tests and tools are left alone.)
+/// Returns the known variable most similar to `name`, if `name` begins with `DROWSE_` and is
+/// unknown. A known name that contains the unknown one, or is contained in it, comes before the
+/// least edit distance. Variables for drowse's own tests and tools are ignored.
 #[inline(never)]
 fn nearest_to_unknown(name: &str) -> Option<&'static str> {
     let own = name.strip_prefix("DROWSE_")?;
@@ -137,7 +137,7 @@ fn nearest_to_unknown(name: &str) -> Option<&'static str> {
     let mut nearest = None;
     for known in NAMES.iter().filter(|known| **known != MUTANT) {
         let is_part = has_part(known, own) || has_part(name, known);
-        // A part is nearer than anything else.
+        // A part is nearer than any edit distance.
         let distance = if is_part { 0 } else { 1 << 16 } + distance(name, known);
         if nearest.is_none_or(|(least, _)| distance < least) {
             nearest = Some((distance, *known));
@@ -146,12 +146,12 @@ fn nearest_to_unknown(name: &str) -> Option<&'static str> {
     nearest.map(|(_, known)| known)
 }
 
-/// Returns whether a word has another one in it. (What std searches texts with is larger.)
+/// Returns `true` if `word` contains `part`. (The search of std compiles to more code.)
 fn has_part(word: &str, part: &str) -> bool {
     (0..word.len()).any(|at| word.as_bytes()[at..].starts_with(part.as_bytes()))
 }
 
-/// Returns how many letters must be inserted, removed or replaced to make one word of the other.
+/// Returns the edit distance of two words: insertions, removals and replacements of letters.
 #[inline(never)]
 fn distance(one: &str, other: &str) -> usize {
     let mut row = Vec::new();
@@ -170,25 +170,29 @@ fn distance(one: &str, other: &str) -> usize {
     row[other.len()]
 }
 
-/// The steering of a pool that did not choose one.
+/// Returns the steering of a pool whose builder does not set one.
 pub(super) fn default_steering() -> Steering {
     if cfg!(any(drowse_loom, drowse_shuttle)) {
-        // A model has no processors, and pays for each step.
+        // A model has no processors, and each step makes it slower.
         return Steering::Never;
     }
     STEER.get().unwrap_or_default()
 }
 
-/// The number of threads of a pool that did not choose one.
+/// Returns the number of threads of a pool whose builder does not set one.
 pub(super) fn default_num_threads() -> usize {
     static ANSWER: OnceLock<usize> = OnceLock::new();
     *ANSWER.get_or_init(|| {
         let chosen = value_of(NUM_THREADS).and_then(|value| match value.trim().parse() {
-            // Zero means: as many as there are cores.
+            // Zero stands for the number of cores.
             Ok(0) => Some(core_count()),
             Ok(threads) if threads <= max_num_threads() => Some(threads),
             _ => {
-                complain_of_threads(NUM_THREADS, &value, rayons_num_threads().unwrap_or_else(core_count));
+                complain_of_threads(
+                    NUM_THREADS,
+                    &value,
+                    rayons_num_threads().unwrap_or_else(core_count),
+                );
                 None
             }
         });
@@ -200,8 +204,8 @@ fn complain_of_threads(name: &str, value: &str, using: usize) {
     complain(name, value, &format_args!("a number of threads up to {}", max_num_threads()), &using);
 }
 
-/// Returns how many threads rayon-core would take from its own variables. `None`: as many as there
-/// are cores.
+/// Returns the number of threads that rayon-core would take from its own variables. `None`: the
+/// number of cores.
 fn rayons_num_threads() -> Option<usize> {
     if !cfg!(feature = "rayon-env") {
         return None;
@@ -215,9 +219,11 @@ fn rayons_num_threads() -> Option<usize> {
     None
 }
 
-/// Zero, in the first of the two, stands for the default; the second is asked only if the first
-/// says nothing.
-fn rayons_choice<N>(num_threads: Option<(N, usize)>, num_cpus: Option<(N, usize)>) -> Option<(N, usize)> {
+/// Returns the first of the two that is set; `None` if that is zero, which stands for the default.
+fn rayons_choice<N>(
+    num_threads: Option<(N, usize)>,
+    num_cpus: Option<(N, usize)>,
+) -> Option<(N, usize)> {
     num_threads.or(num_cpus).filter(|(_, threads)| *threads > 0)
 }
 
@@ -249,7 +255,8 @@ mod tests {
 
     #[test]
     fn the_table_has_all_names() {
-        let rows = include_str!("../environment.md").lines().filter_map(|row| row.split('`').nth(1));
+        let rows =
+            include_str!("../environment.md").lines().filter_map(|row| row.split('`').nth(1));
         let mut listed: Vec<_> = rows.filter(|name| name.starts_with("DROWSE_")).collect();
         let mut known = NAMES.to_vec();
         listed.sort_unstable();

@@ -1,11 +1,11 @@
-//! What can go wrong when a pool is built.
+//! Errors of building a pool.
 
 use super::max_num_threads;
 use std::error::Error;
 use std::fmt;
 use std::io;
 
-/// Why a pool could not be built.
+/// Error of building a pool.
 ///
 /// ```
 /// let build = || drowse::ThreadPoolBuilder::new().num_threads(1).build_global();
@@ -26,15 +26,15 @@ pub(super) enum BuildErrorKind {
     CurrentThreadInHandler,
     TraceInUse,
     CannotStartLater,
-    /// More than a pool can have.
+    /// More threads than a pool can have.
     TooManyThreads {
         wanted: usize,
     },
-    /// The system takes no such name for a thread.
+    /// The system accepts no thread name with a NUL.
     NulInName {
         name: String,
     },
-    /// Threads could not be started: this many of those that were wanted could.
+    /// The system refused a thread, after `started` of `wanted` were started.
     Io {
         error: io::Error,
         started: usize,
@@ -52,8 +52,7 @@ impl fmt::Display for ThreadPoolBuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match &self.kind {
             BuildErrorKind::GlobalPoolAlreadyInitialized => {
-                // In rayon's words, which programs may have learnt to expect. Configure it before
-                // its first use, and once.
+                // rayon-core's words, which programs may compare with.
                 "The global thread pool has already been initialized."
             }
             BuildErrorKind::CurrentThreadAlreadyInPool => {

@@ -8,21 +8,20 @@ use crate::task::Polled;
 use drowse_sync::Arc;
 use std::future::Future;
 
-/// Runs a future in the current pool: that of the calling worker, else the global one.
+/// Runs a future in the current pool: that of the calling worker, else the global pool.
 ///
-/// The pool's workers poll it, whenever it was woken, among their other jobs. It is never polled by
-/// two of them at once, and it is dropped on the pool too. As long as it waits for something it
-/// costs nothing but its memory.
+/// The pool's workers poll it when it is woken, among their other jobs. Two workers never poll it
+/// at once, and it is dropped on the pool too. While it waits, it costs only its memory.
 ///
-/// A pool that is dropped goes on until the futures that were spawned into it have ended, or nobody
-/// is left who could wake them.
+/// A pool that is dropped goes on until each future spawned into it has ended, or has no waker
+/// left.
 ///
-/// There are no timers and no sockets here. Those of another runtime can be awaited, where that one
-/// drives them by threads of its own, as tokio's multi-threaded one does.
+/// drowse has no timers and no sockets. A future can await those of another runtime if that runtime
+/// drives them by threads of its own, as tokio's multi-threaded runtime does.
 ///
 /// # Panics
 ///
-/// A panic of the future is kept in the [handle](crate::JoinHandle), and is nobody else's.
+/// A panic of the future is kept in the [handle](crate::JoinHandle) and goes nowhere else.
 ///
 /// # Example
 ///
@@ -47,7 +46,7 @@ where
 }
 
 impl ThreadPool {
-    /// [`spawn_future`] into this pool.
+    /// Runs a future in this pool. See [`spawn_future`].
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();

@@ -1,10 +1,10 @@
-//! For code that spawns futures onto whatever it is given: the trait of the `futures` crates.
+//! The `Spawn` trait of the `futures` crates, for code that is generic over executors.
 
 use super::ThreadPool;
 use futures_task::{FutureObj, Spawn, SpawnError};
 
-/// With the feature `futures`. The future runs on the pool; there is no handle, and a panic in it
-/// is nobody's.
+/// With the feature `futures`. The future runs on the pool. There is no handle, and a panic of the
+/// future is dropped.
 ///
 /// ```
 /// use futures_task::{FutureObj, Spawn};

@@ -1,4 +1,4 @@
-//! The global pool: for code that runs in no pool.
+//! The global pool, for code that runs in no pool.
 
 use super::ThreadPoolBuilder;
 use super::error::{BuildErrorKind, ThreadPoolBuildError};
@@ -12,26 +12,27 @@ use std::ptr::NonNull;
 use std::thread;
 use std::time::Duration;
 
-/// The global pool, or `None` if its threads could not be started.
+/// Global pool, or `None` if its threads could not be started.
 type Global = Option<Arc<Registry>>;
 
-/// Nothing as long as it was not needed. A forked child begins without.
+/// Returns the global pool's slot, which is empty until the pool is needed. A forked child begins
+/// with an empty slot of its own.
 fn global() -> &'static Replaceable<Global> {
     static GLOBAL: PerProcess<Replaceable<Global>> = PerProcess::new();
     GLOBAL.get(Replaceable::new)
 }
 
 drowse_sync::thread_local! {
-    /// How often this thread is in the middle of using the global pool.
+    /// Number of uses of the global pool that this thread is in the middle of.
     static USING: Cell<usize> = const { Cell::new(0) };
 }
 
 drowse_sync::thread_local! {
-    /// Whether this thread is building the global pool.
+    /// `true` while this thread builds the global pool.
     static BUILDING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `op` on a worker: here if this thread is one, else in the global pool.
+/// Runs `op` on a worker: on the calling thread if it is one, else in the global pool.
 pub(super) fn in_worker<OP, R>(op: OP) -> R
 where
     OP: FnOnce(&WorkerThread) -> R + Send,
@@ -40,8 +41,8 @@ where
     call_once(op, |call| enter(call.function(), call))
 }
 
-/// Runs `call` on a worker: here if this thread is one, else in the global pool. `site` stands for
-/// the place in the program that it comes from.
+/// Runs `call` on a worker: on the calling thread if it is one, else in the global pool. `site`
+/// identifies the place in the program that the call comes from.
 pub(super) fn enter(site: usize, mut call: Call<'_>) {
     WorkerThread::with_current(|worker| match worker {
         Some(worker) => call.run(worker, false),
@@ -49,15 +50,15 @@ pub(super) fn enter(site: usize, mut call: Call<'_>) {
     });
 }
 
-/// The pool that a thread works for, or the global one, which does not end while this is there.
+/// Pool of the calling thread. A global pool does not end while this value lives.
 pub(super) enum Current {
-    /// That of the worker that the thread is, in the middle of the code that has asked for it.
+    /// Pool of the worker that the calling thread is, borrowed from a frame further up.
     Own(NonNull<Arc<Registry>>),
     Global {
         global: InUse<'static, Global>,
         _using: Using,
     },
-    /// There is no global pool.
+    /// Pool of the calling thread alone, used if there is no global pool.
     Substitute {
         own: Arc<Registry>,
         _using: Using,
@@ -70,8 +71,8 @@ impl Deref for Current {
     #[inline]
     fn deref(&self) -> &Arc<Registry> {
         match self {
-            // SAFETY: this stays in the frame that has called `current_registry`, on a thread that
-            // is this worker until that frame returns: see `WorkerThread::with_current`.
+            // SAFETY: this value stays in the frame that called `current_registry`, on a thread
+            // that remains this worker until that frame returns: see `WorkerThread::with_current`.
             Self::Own(registry) => unsafe { registry.as_ref() },
             _ => self.of_thread_outside(),
         }
@@ -90,7 +91,7 @@ impl Current {
     }
 }
 
-/// The pool that this thread works for, else the global one.
+/// Returns the pool that this thread works for, else the global pool.
 #[inline]
 pub(super) fn current_registry() -> Current {
     let own = |worker: &WorkerThread| NonNull::from(worker.registry());
@@ -100,20 +101,20 @@ pub(super) fn current_registry() -> Current {
     }
 }
 
-/// The global pool; starts it if it does not run yet.
+/// Returns the global pool. Starts it if it does not run yet.
 ///
-/// If the system lets us start no threads, there is no global pool: each thread that asks for it
+/// If the system starts no threads, there is no global pool. Each thread that asks for it then
 /// becomes the only worker of a pool of its own, and runs its work itself.
 ///
 /// # Panics
 ///
-/// If this thread is building it.
+/// If this thread is in the middle of building the global pool.
 #[cold]
 #[inline(never)]
 fn global_registry() -> Current {
     let using = Using::begin();
     loop {
-        // In use until the caller is done with it: until then it does not end.
+        // The caller holds this guard for as long as it uses the pool, which does not end before.
         let Some(global) = global().get() else {
             start_global_registry();
             continue;
@@ -125,7 +126,7 @@ fn global_registry() -> Current {
     }
 }
 
-/// This thread uses the global pool while it lives.
+/// Guard of a thread that uses the global pool.
 pub(super) struct Using;
 
 impl Using {
@@ -144,7 +145,7 @@ impl Drop for Using {
 fn start_global_registry() {
     let _building = Building::begin().unwrap_or_else(|error| panic!("{error}"));
     if global().get().is_some() {
-        return; // Somebody was quicker.
+        return; // Another thread was faster.
     }
     let started = ThreadPoolBuilder::build_default();
     if let Err(error) = &started {
@@ -161,31 +162,30 @@ fn put_in_place(started: Global) {
 
 /// Ends the global pool, if there is one, and waits until its threads are gone.
 ///
-/// What was given to it before is done first: what was spawned, and what other threads wait for.
-/// Whoever uses the global pool later starts it anew, so a program that wants to have no threads at
-/// its end calls this last. [`build_global`](crate::ThreadPoolBuilder::build_global) is possible
-/// again, too.
+/// Earlier work is finished first: spawned jobs, and calls that other threads wait for. A later use
+/// of the global pool starts a new one; so a program that wants no threads at its end calls this
+/// last. Afterwards, [`build_global`](crate::ThreadPoolBuilder::build_global) works again.
 ///
-/// The same holds for its threads as for those of
-/// [`ThreadPool::shutdown`](crate::ThreadPool::shutdown).
+/// For what happens to the threads, see [`ThreadPool::shutdown`](crate::ThreadPool::shutdown).
 ///
 /// # Panics
 ///
-/// On a thread of the global pool: in a job, a handler, or the drop of a thread-local. And inside
-/// of an [`in_place_scope`](crate::in_place_scope) of it. It would wait for itself.
+/// On a thread of the global pool (in a job, in a handler, in the drop of a thread-local), and
+/// inside an [`in_place_scope`](crate::in_place_scope) of the global pool: the call would wait for
+/// itself.
 ///
 /// # Example
 ///
 /// ```
 /// assert_eq!(drowse::join(|| 1, || 2), (1, 2));
 /// drowse::shutdown_global();
-/// // No thread is left. The next one comes when it is needed.
+/// // No thread is left. The next use starts new ones.
 /// assert_eq!(drowse::join(|| 3, || 4), (3, 4));
 /// ```
 pub fn shutdown_global() {
-    /// Whoever comes second waits for the same end.
+    /// Held during the shutdown. A second caller waits for the first.
     static ONE_AT_A_TIME: PerProcess<Mutex<()>> = PerProcess::new();
-    /// The pool whose end a thread waits for, with the lock above.
+    /// Pool that the holder of `ONE_AT_A_TIME` waits for.
     static ENDING: PerProcess<Mutex<Global>> = PerProcess::new();
     let ending = ENDING.get(|| Mutex::new(None));
     assert!(
@@ -195,11 +195,12 @@ pub fn shutdown_global() {
     if let Some(Some(global)) = global().get().as_deref() {
         global.assert_may_end();
     }
-    // Its threads may come here when it is global no more. It was put there before that.
+    // After `take` below, the pool is global no more, but its threads may still call this function
+    // and must panic too. `ENDING` was set before `take`, so they find the pool there.
     let ends_already = ending.lock().clone();
     ends_already.into_iter().for_each(|global| global.assert_may_end());
     let _alone = ONE_AT_A_TIME.get(|| Mutex::new(())).lock();
-    // Only we take it away, so it is this one that we take below.
+    // Only the holder of `_alone` removes a global pool, so `take` below removes this one.
     let Some(current) = global().get().as_deref().cloned() else { return };
     *ending.lock() = current;
     let pause = || {
@@ -216,11 +217,11 @@ pub fn shutdown_global() {
         debug_assert!(ended.is_ok(), "there was no limit");
     }
     let ended = ending.lock().take();
-    drop(ended); // With the lock free: this may drop the user's handlers.
+    drop(ended); // After the lock is released: this may drop the user's handlers.
 }
 
-/// Makes the calling thread, which is not a worker, the only worker of a pool, for the rest of its
-/// life.
+/// Makes the calling thread, which is not a worker, the only worker of a new pool, for the rest of
+/// the thread's life.
 fn own_registry() -> Arc<Registry> {
     let builder = ThreadPoolBuilder::new().num_threads(1).use_current_thread();
     builder.build_registry().unwrap_or_else(|error| {
@@ -228,8 +229,8 @@ fn own_registry() -> Arc<Registry> {
     })
 }
 
-/// Makes the global pool what `build` builds, unless there is one already. If it cannot be built
-/// there is none, and the next one may try.
+/// Makes the pool that `build` returns the global one. Fails if there is one already, or with the
+/// error of `build`; after that, a later call may succeed.
 pub(super) fn set_global_registry(
     build: impl FnOnce() -> Result<Arc<Registry>, ThreadPoolBuildError>,
 ) -> Result<(), ThreadPoolBuildError> {
@@ -241,13 +242,13 @@ pub(super) fn set_global_registry(
     Ok(())
 }
 
-/// While it lives, this thread builds the global pool, and nobody else does.
+/// Guard: while it lives, no other thread builds the global pool.
 struct Building {
     _lock: MutexGuard<'static, ()>,
 }
 
 impl Building {
-    /// Waits for whoever else builds it.
+    /// Waits for another thread that builds the global pool.
     fn begin() -> Result<Self, ThreadPoolBuildError> {
         static ONE_AT_A_TIME: PerProcess<Mutex<()>> = PerProcess::new();
         if BUILDING.with(Cell::get) {

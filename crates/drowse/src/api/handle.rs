@@ -1,4 +1,4 @@
-//! Closures that run later, and for which somebody may wait.
+//! Spawned closures with a handle: a thread can join it, a future can await it.
 
 use super::block_on::note_awaited;
 use super::global::current_registry;
@@ -14,11 +14,12 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Runs a closure later, in the current pool, as [`spawn`](crate::spawn()) does, and returns a
-/// handle: a thread can [wait](JoinHandle::join) for it, and an async function can await it, on
-/// whatever executor.
+/// Runs a closure later, in the current pool, and returns a handle for its result.
 ///
-/// A panic of the closure is kept in the handle, and is nobody else's: the process does not abort.
+/// The closure is queued like that of [`spawn`](crate::spawn()). A thread can
+/// [join](JoinHandle::join) the handle, and an async function can await it, on any executor.
+///
+/// A panic of the closure is kept in the handle and goes nowhere else: the process does not abort.
 ///
 /// # Example
 ///
@@ -33,7 +34,7 @@ use std::task::{Context, Poll};
 ///
 /// ```
 /// async fn answer() -> u32 {
-///     drowse::spawn_handle(|| 6 * 7).await.unwrap() // the executor goes on with other tasks
+///     drowse::spawn_handle(|| 6 * 7).await.unwrap() // the executor runs other tasks meanwhile
 /// }
 /// assert_eq!(drowse::block_on(answer()), 42);
 /// ```
@@ -45,8 +46,10 @@ where
     spawn_handle_in(func, &current_registry(), Order::NewestFirst)
 }
 
-/// Like [`spawn_handle`], but jobs that one worker spawns this way, or by
-/// [`spawn_fifo`](crate::spawn_fifo), are begun in the order in which it spawned them.
+/// Like [`spawn_handle`], but a worker's jobs begin in the order in which it spawned them.
+///
+/// That holds among the jobs that the worker spawns by this function or by
+/// [`spawn_fifo`](crate::spawn_fifo).
 ///
 /// # Example
 ///
@@ -71,7 +74,7 @@ where
 }
 
 impl ThreadPool {
-    /// [`spawn_handle`] into this pool.
+    /// Runs a closure later, in this pool, and returns a handle. See [`spawn_handle`].
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -86,7 +89,7 @@ impl ThreadPool {
         spawn_handle_in(op, &self.registry(), Order::NewestFirst)
     }
 
-    /// [`spawn_handle_fifo`] into this pool.
+    /// Runs a closure later, in this pool, in order of spawning. See [`spawn_handle_fifo`].
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -110,48 +113,53 @@ where
     spawn_task(Closure(Some(func)), registry, order)
 }
 
-/// A closure or a future that was [spawned](spawn_handle), and its result.
+/// Handle of a closure or a future that was [spawned](spawn_handle); gives its result.
 ///
-/// It is a future: await it on whatever executor. It is woken once, when the result is there. A
-/// thread that has nothing else to do [joins](Self::join) it.
+/// The handle is a future: await it on any executor. It is woken once, when the result is there. A
+/// thread that has nothing else to do can [join](Self::join) it.
 ///
-/// If the handle is dropped, what was spawned runs all the same, and its result, or its panic, is
-/// dropped. To have it cancelled then, use [`cancel_on_drop`](Self::cancel_on_drop).
+/// Dropping the handle does not stop the task: it runs, and its result or its panic is dropped. To
+/// cancel the task instead, use [`cancel_on_drop`](Self::cancel_on_drop).
 ///
 /// ```
 /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
 /// let handle: drowse::JoinHandle<u32> = pool.spawn_handle(|| 42);
 /// assert_eq!(handle.join().unwrap(), 42);
 /// ```
-#[must_use = "it runs all the same: drop the handle if nobody waits for it"]
+#[must_use = "the job runs even if the handle is dropped: drop it explicitly if you do not need the result"]
 pub struct JoinHandle<T> {
     task: Handle<T>,
-    /// Where it runs. Dropped after the task: to let go of that may mean to offer it to somebody.
+    /// Pool that runs the task. Declared after `task`, so dropped after it: dropping the handle's
+    /// reference may offer the task to the pool.
     registry: Arc<Registry>,
-    /// The worker that has spawned it, and how far it had got.
+    /// Worker that spawned the task, and its point then.
     spawned_at: Option<(usize, Point)>,
     is_taken: bool,
 }
 
-/// A future that was [spawned](crate::spawn_future()), and its result.
+/// Handle of a future that was [spawned](crate::spawn_future()).
 pub type Task<T> = JoinHandle<T>;
 
 impl<T> JoinHandle<T> {
-    pub(super) fn new(task: Handle<T>, registry: Arc<Registry>, spawned_at: Option<(usize, Point)>) -> Self {
+    pub(super) fn new(
+        task: Handle<T>,
+        registry: Arc<Registry>,
+        spawned_at: Option<(usize, Point)>,
+    ) -> Self {
         Self { task, registry, spawned_at, is_taken: false }
     }
 
-    /// Waits until the closure has ended, and returns its result.
+    /// Waits until the task has ended, and returns its result.
     ///
     /// A worker runs other jobs meanwhile, as in [`join`](crate::join#blocking).
     ///
     /// # Errors
     ///
-    /// If the closure panicked, or was cancelled.
+    /// If the task panicked, or was cancelled.
     ///
     /// # Panics
     ///
-    /// If it was awaited before, and has given its result then.
+    /// If the handle was awaited before and gave its result then.
     ///
     /// ```
     /// let words = ["fork", "join", "nap"];
@@ -160,21 +168,22 @@ impl<T> JoinHandle<T> {
     /// ```
     #[track_caller]
     pub fn join(mut self) -> Result<T, JoinError> {
-        // (A worker of that pool can run it, also in a forked child.)
+        // (A worker of that pool can run the task itself, also in a forked child.)
         if !self.is_finished() && self.registry.with_worker(|worker| worker.is_none()) {
             self.registry.assert_here();
         }
         WorkerThread::with_current(|worker| {
             let latch = self.latch_for(worker);
             if self.task.is_awaited_by(Waiter::Thread(&raw const latch)) {
-                // What whoever ends the closure sets is on this stack.
+                // The thread that ends the task sets `latch`, which is in this frame: the wait must
+                // not unwind.
                 unwind::or_abort(|| latch.wait(worker, &self.registry, WaitFor::Handle));
             }
         });
         self.take_result()
     }
 
-    /// The result of a task that has ended.
+    /// Returns the result of a task that has ended.
     #[track_caller]
     fn take_result(&mut self) -> Result<T, JoinError> {
         assert!(!self.is_taken, "this handle has given its result already");
@@ -184,7 +193,7 @@ impl<T> JoinHandle<T> {
         unsafe { self.task.take_result() }.map_err(JoinError::new)
     }
 
-    /// What this worker, or a thread outside, waits for.
+    /// Returns the latch that this waiter waits for (`None`: a thread that is not a worker).
     fn latch_for(&self, waiter: Option<&WorkerThread>) -> CountLatch {
         match waiter.and_then(|worker| self.spawned_by(worker)) {
             Some(since) => CountLatch::since(since, 1, waiter),
@@ -192,13 +201,13 @@ impl<T> JoinHandle<T> {
         }
     }
 
-    /// How far this worker had got when it spawned this, if it did.
+    /// Returns the point at which this worker spawned the task, if it was this worker.
     fn spawned_by(&self, worker: &WorkerThread) -> Option<Point> {
         let (index, point) = self.spawned_at?;
         (index == worker.index() && worker.registry().id() == self.registry.id()).then_some(point)
     }
 
-    /// Whether the closure has ended: then [`join`](Self::join) does not wait.
+    /// Returns `true` if the task has ended: then [`join`](Self::join) does not wait.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -213,13 +222,15 @@ impl<T> JoinHandle<T> {
         self.task.is_done()
     }
 
-    /// Calls off what has not begun. Whether that has an effect: not if it has ended, or is a
-    /// closure that has begun, or was cancelled before.
+    /// Cancels the task, unless it is too late. Returns `true` if the call has an effect.
     ///
-    /// A closure that has not begun is dropped at once, with all that it has captured, by the
-    /// calling thread. A future is dropped by its pool, soon: before its next step, if it runs.
-    /// Either way the result is an error that [says so](JoinError::is_cancelled), unless the future
-    /// ends with the step that it is in the middle of.
+    /// It has none if the task has ended or was cancelled before, or if it is a closure that has
+    /// begun.
+    ///
+    /// A closure that has not begun is dropped at once, by the calling thread. A future is dropped
+    /// by its pool, soon: before its next poll, if it is being polled. Either way the result is an
+    /// error that [says so](JoinError::is_cancelled), unless the poll that is under way completes
+    /// the future.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -233,8 +244,10 @@ impl<T> JoinHandle<T> {
         self.task.cancel()
     }
 
-    /// The same handle, that [cancels](Self::cancel) when it is dropped: for those who are dropped
-    /// themselves when nobody wants the result any more, such as the handler of a request.
+    /// Turns this into a handle that [cancels](Self::cancel) the task when it is dropped.
+    ///
+    /// For owners that are dropped themselves when the result is not wanted any more, such as the
+    /// handler of a request.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -248,11 +261,11 @@ impl<T> JoinHandle<T> {
     }
 }
 
-/// The result of the closure or the future, or why there is none.
+/// Resolves to the result of the task, or to the error that explains why there is none.
 ///
 /// # Panics
 ///
-/// If it has given its result already.
+/// If the handle has given its result already.
 impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
@@ -272,11 +285,13 @@ impl<T> Future for JoinHandle<T> {
 
 impl<T> fmt::Debug for JoinHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JoinHandle").field("is_finished", &self.is_finished()).finish_non_exhaustive()
+        f.debug_struct("JoinHandle")
+            .field("is_finished", &self.is_finished())
+            .finish_non_exhaustive()
     }
 }
 
-/// A [handle](JoinHandle) whose closure or future is cancelled when it is dropped. See
+/// [Handle](JoinHandle) that cancels its task when it is dropped. See
 /// [`JoinHandle::cancel_on_drop`].
 ///
 /// ```
@@ -285,13 +300,14 @@ impl<T> fmt::Debug for JoinHandle<T> {
 /// ```
 #[must_use = "it is cancelled at once if this is dropped"]
 pub struct CancelOnDrop<T> {
-    /// There until it is given back.
+    /// `None` only after [`CancelOnDrop::into_handle`].
     handle: Option<JoinHandle<T>>,
 }
 
 impl<T> CancelOnDrop<T> {
-    /// The handle itself, that cancels nothing when it is dropped: to [join](JoinHandle::join) it,
-    /// say.
+    /// Returns the handle, which cancels nothing when it is dropped.
+    ///
+    /// Use it to [join](JoinHandle::join) the task.
     ///
     /// ```
     /// let handle = drowse::spawn_handle(|| 6 * 7).cancel_on_drop();

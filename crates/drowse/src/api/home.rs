@@ -1,4 +1,4 @@
-//! Tasks that are at home in a pool.
+//! The pool as the home of a task.
 
 use super::JoinHandle;
 use crate::engine::{Inherited, Origins, Point, Registry, WorkerThread, is_isolated};
@@ -7,37 +7,41 @@ use crate::task::{self, Body, Home};
 use drowse_sync::Arc;
 use drowse_sync::atomic::{AtomicUsize, Ordering};
 
-/// In which order a worker begins what it has spawned.
+/// Order in which a worker begins the jobs that it has spawned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     NewestFirst,
     OldestFirst,
 }
 
-/// A pool, which goes on until the task's body is gone.
+/// Home of a task in a pool, which does not end before the task's body is gone.
 struct PoolHome {
     registry: Arc<Registry>,
     inherited: Inherited,
     way_back: WayBack,
 }
 
-/// The worker of this pool that calls this, and how far it has got.
+/// Returns the index and the point of the calling worker, if it is a worker of this pool.
 pub(super) fn whereabouts(registry: &Registry) -> Option<(usize, Point)> {
     registry.with_worker(|worker| worker.map(WorkerThread::whereabouts))
 }
 
-/// Runs a body in a pool.
-pub(super) fn spawn_task<B>(body: B, registry: &Arc<Registry>, order: Order) -> JoinHandle<B::Output>
+/// Spawns a task with this body into a pool.
+pub(super) fn spawn_task<B>(
+    body: B,
+    registry: &Arc<Registry>,
+    order: Order,
+) -> JoinHandle<B::Output>
 where
     B: Body<Output: Send> + Send + 'static,
 {
-    // First of all: this may panic.
+    // Comes first, since the user's `capture` may panic.
     let inherited = registry.inherit();
     let (spawned_at, way_back) = prepare_task(registry);
     let home = PoolHome { registry: Arc::clone(registry), inherited, way_back };
     // SAFETY: the body borrows nothing; it and its result are `Send`.
     let (handle, job) = unsafe { task::new(body, home) };
-    // SAFETY: a new reference.
+    // SAFETY: a new reference, which is in no queue.
     unsafe {
         match order {
             Order::OldestFirst => registry.inject_or_push_fifo(job),
@@ -47,8 +51,8 @@ where
     JoinHandle::new(handle, Arc::clone(registry), spawned_at)
 }
 
-/// Takes one more reason for the pool to live on. Returns the worker of the pool that spawns the
-/// task, with its point, and the way back of the task when it is woken.
+/// Takes one more reason for the pool to live on. Returns the index and the point of the worker of
+/// the pool that spawns the task, and the task's way back to the pool when it is woken.
 fn prepare_task(registry: &Registry) -> (Option<(usize, Point)>, WayBack) {
     registry.with_worker(|worker| match worker {
         Some(worker) => {
@@ -70,8 +74,10 @@ impl Home for PoolHome {
     const EXECUTE: Execute = task::execute::<Self>;
 
     unsafe fn offer(this: *const Self, job: JobRef, again: bool) {
-        // SAFETY: the caller's promise, until the job is in a queue.
-        unsafe { WayBack::offer(&raw const (*this).way_back, &raw const (*this).registry, job, again) };
+        // SAFETY: the caller's promise: the task lives until the job is in a queue.
+        unsafe {
+            WayBack::offer(&raw const (*this).way_back, &raw const (*this).registry, job, again)
+        };
     }
 
     fn is_off(&self) -> bool {
@@ -93,40 +99,41 @@ impl Home for PoolHome {
         }
     }
 
-    /// Its own reason to live will be that of the reference.
+    /// Does nothing: the task's reason to live becomes that of the reference in the queue.
     fn ends_early(&self) {}
 
     fn ended_early(self, is_queued: bool) {
         let registry = self.gone();
-        // If it was left behind, it has ended in the parent, or will.
+        // If the pool was left behind by a fork, the task has ended in the parent, or will.
         if !is_queued && !registry.is_left_behind() {
             registry.release();
         }
     }
 
-    /// The reference was the pool's reason to live.
+    /// Gives up the reason to live that the reference in the queue was.
     fn met(worker: &WorkerThread) {
         worker.put_reason();
     }
 }
 
 impl PoolHome {
-    /// What was inherited goes with the body, also if there is still a handle.
+    /// Drops what was inherited together with the body, even if there is still a handle. Returns
+    /// the pool.
     fn gone(self) -> Arc<Registry> {
         drop(self.inherited);
         self.registry
     }
 }
 
-/// Where a task goes that was woken.
+/// Way of a woken task back to a queue of its pool.
 #[derive(Debug)]
 pub(super) struct WayBack {
-    /// Whether it runs in isolation, as it was spawned.
+    /// `true` if the task runs in isolation, as it was spawned.
     isolated: bool,
-    /// Where it comes from, to those who wait for it in isolation. Boxed, because most have none:
-    /// allocators are quicker with small tasks.
+    /// Origins of the task, by which workers that wait for it in isolation recognise it. Boxed,
+    /// because most tasks have none, and allocators are faster with small tasks.
     origins: Option<Box<Origins>>,
-    /// The worker that has polled it last: what it has in memory may be near that one.
+    /// Worker that polled the task last: the task's data may be in the caches of its processor.
     polled_by: AtomicUsize,
 }
 
@@ -138,47 +145,55 @@ impl WayBack {
     }
 
     pub(super) fn is_polled_by(&self, worker: &WorkerThread) {
-        // ORDERING: relaxed; a hint.
+        // ORDERING: relaxed; a hint for `offer`.
         self.polled_by.store(worker.index(), Ordering::Relaxed);
     }
 
-    /// Offers a task: in isolation, where those find it who wait for it; else to the worker that
-    /// wakes it, or, if none does, to whoever has polled it last, if that one sleeps. `again`: to
-    /// those who have nothing else to do.
+    /// Offers a task to the pool. A task with origins goes where isolated waiters look for it.
+    /// Otherwise it goes to the queue of the calling worker; or, if the caller is not a worker of
+    /// the pool, to the injector, and the post prefers the worker that polled the task last, if it
+    /// sleeps. `again`: the task has just been polled, so it goes behind other work.
     ///
     /// # Safety
     ///
-    /// The reference must not be in any queue. It keeps what the pointers point to, until it is in
-    /// one.
-    pub(super) unsafe fn offer(this: *const Self, registry: *const Arc<Registry>, job: JobRef, again: bool) {
-        // SAFETY: the caller's promise. Neither is used once the job is in a queue, nor is a
-        // reference to it an argument of what puts it there, which must be there until the call
-        // returns: hence pointers.
+    /// The reference must not be in any queue. It keeps alive what the pointers point to, until it
+    /// is in a queue.
+    pub(super) unsafe fn offer(
+        this: *const Self,
+        registry: *const Arc<Registry>,
+        job: JobRef,
+        again: bool,
+    ) {
+        // SAFETY: the caller's promise. Neither pointer is used once the job is in a queue. A
+        // reference as argument of the function that queues the job would have to be valid until
+        // that call returns: therefore `this` and `registry` are pointers.
         let (way, id) = unsafe { (&*this, (*registry).id()) };
-        // SAFETY: the reference is in no queue yet, so it keeps the registry.
+        // SAFETY: the reference is in no queue yet, so it keeps the registry alive.
         if unsafe { (*registry).is_left_behind() } {
-            return; // There is nobody here to run it.
+            return; // A forked child has no thread to run it.
         }
         let (origins, behind) = (way.origins.as_deref().copied(), again || way.isolated);
-        // ORDERING: relaxed; a hint.
-        let polled_by = Some(way.polled_by.load(Ordering::Relaxed)).filter(|worker| *worker != NOBODY);
-        // SAFETY: the caller's promise, for each of them.
+        // ORDERING: relaxed; a hint, stored by `is_polled_by`.
+        let polled_by =
+            Some(way.polled_by.load(Ordering::Relaxed)).filter(|worker| *worker != NOBODY);
+        // SAFETY: the caller's promise, for each call.
         let offer = |registry: &Registry, is_worker: bool| unsafe {
             match origins {
                 Some(origins) => registry.leave_job(job, origins),
                 None if !is_worker => registry.inject_for(polled_by, job),
-                // On the worker's own queue it would come first, and, in isolation, seem to have
-                // been made there.
+                // The worker's own queue would run it first, and in isolation take it for a job
+                // that the worker has spawned.
                 None if behind => registry.inject(job),
                 None => registry.inject_or_push(job),
             }
         };
-        // What the job keeps may be gone as soon as it is in the queue, and we have somebody to
-        // wake. A worker keeps the registry; others do so here.
+        // Once the job is in the queue, the task may end and drop its reference to the registry,
+        // while we still have to wake a worker. A worker of the pool keeps the registry alive;
+        // another thread clones the reference.
         WorkerThread::with_current(|worker| match worker.map(WorkerThread::registry) {
             Some(own) if own.id() == id => offer(own, true),
             _ => {
-                // SAFETY: the caller's promise: it is in no queue yet.
+                // SAFETY: the caller's promise: the job is in no queue yet.
                 let kept = unsafe { Arc::clone(&*registry) };
                 offer(&kept, false);
             }
@@ -190,7 +205,7 @@ impl WayBack {
 mod tests {
     use super::*;
 
-    /// Up to here glibc frees what another thread has allocated without a lock.
+    /// Up to this size, glibc takes no lock to free memory that another thread allocated.
     #[test]
     fn a_task_that_captures_nothing_is_small() {
         assert!(task::size::<task::Closure<fn()>, PoolHome>() <= 120);

@@ -1,4 +1,4 @@
-//! Two closures, possibly in parallel.
+//! `join`: two closures, possibly in parallel.
 
 use super::FnContext;
 use super::global::{enter, in_worker};
@@ -6,22 +6,23 @@ use crate::engine::{WorkerThread, join_at, join_elsewhere};
 
 /// Runs two closures, possibly in parallel, and returns both results.
 ///
-/// The calling worker offers `oper_b` to the others and runs `oper_a` itself. If nobody has taken
-/// `oper_b` by then, it runs that as well: where nobody helps, `join` costs a few nanoseconds more
-/// than two plain calls. If somebody has, it helps with other jobs until `oper_b` is done.
+/// The calling worker offers `oper_b` to the other workers and runs `oper_a` itself. If no worker
+/// has taken `oper_b` by then, the caller runs it as well: without a thief, `join` costs a few
+/// nanoseconds more than two plain calls. Otherwise the caller runs other jobs until `oper_b` is
+/// done.
 ///
 /// Called outside any pool, it runs in the global pool, and the caller blocks until it is done.
 ///
 /// # Panics
 ///
 /// Both closures are always run. If one panics, `join` panics with its payload once the other has
-/// ended; if both do, with that of `oper_a`.
+/// ended. If both panic, the payload is that of `oper_a`.
 ///
 /// # Blocking
 ///
 /// While it waits, a worker may run *any* job. So a thread that holds a lock across a `join` may
 /// run a job that wants the same lock, and wait for itself. Where a lock must be held across a
-/// `join`, [isolate](crate::isolate()) it.
+/// `join`, use [`isolate`](crate::isolate()).
 ///
 /// # Example
 ///
@@ -78,10 +79,14 @@ where
     let oper_a = |migrated| oper_a(FnContext::new(migrated));
     let oper_b = |migrated| oper_b(FnContext::new(migrated));
     match WorkerThread::current_end() {
-        Some(end) => join_at(end, oper_a, oper_b, |oper_a, job_b| join_elsewhere(oper_a, job_b, enter)),
-        // (In a model. There it makes no difference whether they have moved.)
+        Some(end) => {
+            join_at(end, oper_a, oper_b, |oper_a, job_b| join_elsewhere(oper_a, job_b, enter))
+        }
+        // (Only in a model, where it makes no difference whether the closures have moved.)
         None => in_worker(|worker| {
-            join_at(worker.end_of_deque(), oper_a, oper_b, |_, _| unreachable!("a worker has a deque"))
+            join_at(worker.end_of_deque(), oper_a, oper_b, |_, _| {
+                unreachable!("a worker has a deque")
+            })
         }),
     }
 }

@@ -1,4 +1,4 @@
-//! Why a handle has no result.
+//! The error of a handle that has no result.
 
 use crate::task::Cancelled;
 use std::any::Any;
@@ -8,10 +8,10 @@ use std::panic;
 
 type Payload = Box<dyn Any + Send>;
 
-/// Why a [handle](crate::JoinHandle) has no result: what was spawned has panicked, or was
+/// Error of a [handle](crate::JoinHandle) without a result: the task panicked or was
 /// [cancelled](crate::JoinHandle::cancel).
 ///
-/// It is an error like any other, for `?`; and whoever wants the panic gets it.
+/// It implements [`Error`], for `?`. [`into_panic`](Self::into_panic) returns the panic's payload.
 ///
 /// ```
 /// use std::error::Error;
@@ -32,15 +32,15 @@ enum Why {
     Panicked { message: Option<String>, payload: Payload },
 }
 
-// SAFETY: nobody gets at the payload through a shared reference; the rest is `Sync`.
+// SAFETY: a shared reference gives no access to the payload; the rest is `Sync`.
 unsafe impl Sync for JoinError {}
 
-/// Whatever the payload is: it can only be taken out.
+/// Holds for any payload: it can only be taken out as a whole.
 impl panic::RefUnwindSafe for JoinError {}
 impl panic::UnwindSafe for JoinError {}
 
 impl JoinError {
-    /// From what a task leaves in the place of a result.
+    /// Takes what a task without a result leaves in place of it.
     pub(super) fn new(payload: Payload) -> Self {
         if payload.is::<Cancelled>() {
             return Self(Why::Cancelled);
@@ -50,7 +50,7 @@ impl JoinError {
         Self(Why::Panicked { message, payload })
     }
 
-    /// Whether it was cancelled.
+    /// Returns `true` if the task was cancelled.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -64,7 +64,7 @@ impl JoinError {
         matches!(self.0, Why::Cancelled)
     }
 
-    /// Whether it panicked.
+    /// Returns `true` if the task panicked.
     ///
     /// ```
     /// assert!(drowse::spawn_handle(|| panic!("bad dream")).join().unwrap_err().is_panic());
@@ -73,11 +73,12 @@ impl JoinError {
         !self.is_cancelled()
     }
 
-    /// The payload of the panic, for [`resume_unwind`](std::panic::resume_unwind), say.
+    /// Returns the payload of the panic, for example for
+    /// [`resume_unwind`](std::panic::resume_unwind).
     ///
     /// # Panics
     ///
-    /// If it was cancelled: see [`try_into_panic`](Self::try_into_panic).
+    /// If the task was cancelled: see [`try_into_panic`](Self::try_into_panic).
     ///
     /// ```
     /// let error = drowse::spawn_handle(|| std::panic::panic_any(42)).join().unwrap_err();
@@ -88,11 +89,11 @@ impl JoinError {
         self.try_into_panic().expect("there is no panic")
     }
 
-    /// The payload of the panic, if there was one.
+    /// Returns the payload of the panic, if there was one.
     ///
     /// # Errors
     ///
-    /// If it was cancelled: with this very error.
+    /// If the task was cancelled: this error itself.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();

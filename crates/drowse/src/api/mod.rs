@@ -1,4 +1,4 @@
-//! Everything public.
+//! The public API.
 
 mod alarm_env;
 mod block_on;
@@ -36,8 +36,8 @@ pub use cancel::CancelToken;
 #[cfg(any(drowse_loom, drowse_shuttle))]
 pub(crate) use cancel::Cancellation;
 pub use context::{
-    FnContext, current_num_threads, current_thread_has_pending_tasks, current_thread_index, max_num_threads,
-    metrics,
+    FnContext, current_num_threads, current_thread_has_pending_tasks, current_thread_index,
+    max_num_threads, metrics,
 };
 pub use deadlock::{Blocked, mark_blocked, mark_blocked_on, mark_unblocked};
 pub use error::ThreadPoolBuildError;

@@ -1,4 +1,4 @@
-//! A pool apart from the global one.
+//! Pools other than the global one.
 
 use super::broadcast::{broadcast_in, spawn_broadcast_in};
 use super::scope::{in_place_scope_fifo_in, in_place_scope_in};
@@ -11,11 +11,11 @@ use drowse_sync::Arc;
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
-/// A pool of worker threads, apart from the global one. Made by a
+/// Pool of worker threads, separate from the global one. Built by a
 /// [`ThreadPoolBuilder`](crate::ThreadPoolBuilder).
 ///
-/// Dropping it does not block: the workers run what was spawned, then end. To wait for that, there
-/// is [`shutdown`](Self::shutdown).
+/// Dropping it does not block: the workers run the jobs that were spawned, then end. To wait for
+/// that, call [`shutdown`](Self::shutdown).
 ///
 /// ```
 /// let pool = drowse::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
@@ -38,8 +38,9 @@ impl ThreadPool {
         Arc::clone(&self.registry)
     }
 
-    /// Runs a closure on a worker of this pool and returns its result. What it calls, for instance
-    /// `join` and `scope`, uses this pool.
+    /// Runs a closure on a worker of this pool and returns its result.
+    ///
+    /// Calls in the closure, for instance of `join` and `scope`, use this pool.
     ///
     /// A thread that is not a worker blocks meanwhile. A worker of this pool simply calls the
     /// closure. A worker of *another* pool runs other jobs of its own pool until the closure is
@@ -47,12 +48,12 @@ impl ThreadPool {
     ///
     /// # From pool to pool
     ///
-    /// The jobs that such a worker runs meanwhile start on top of the one that waits, on the same
-    /// stack. If they install into the other pool too, the calls nest. A worker with half of its
-    /// stack in use leaves further jobs to spares; but if the other pool's jobs install back into
-    /// this one, a few thousand jobs are enough to use up these too, and everybody waits. Enter the
-    /// other pool once, around everything that has to run there, rather than in each job; or
-    /// [`spawn`](Self::spawn) into it, which does not wait.
+    /// The jobs that a worker of another pool runs meanwhile are on the same stack, on top of the
+    /// job that waits. If they install into this pool too, the calls nest. A worker with half of
+    /// its stack in use leaves further jobs to spares. But if this pool's jobs install back into
+    /// the other pool, a few thousand jobs use up the spares too, and all threads wait for ever. So
+    /// enter this pool once, around all the work for it, rather than in each job; or use
+    /// [`spawn`](Self::spawn), which does not wait.
     ///
     /// # Panics
     ///
@@ -72,14 +73,16 @@ impl ThreadPool {
         self.registry.in_worker(|_| op())
     }
 
-    /// As [`install`](Self::install), but a worker of another pool that calls this runs nothing
-    /// else meanwhile: it blocks, like any other thread. So what it has borrowed, or locked, nobody
-    /// else comes across on its thread.
+    /// Like [`install`](Self::install), but a worker of another pool blocks, and runs no other job
+    /// meanwhile.
     ///
-    /// A spare thread stands in for it in its own pool meanwhile, as for one that calls
-    /// [`blocking`](crate::blocking()), so the closure may wait for that pool in turn. Without
-    /// spares ([`max_spare_threads`](crate::ThreadPoolBuilder::max_spare_threads)) the pool has a
-    /// worker less until then.
+    /// So no other job runs on its thread, where it could meet what the caller has borrowed or
+    /// locked.
+    ///
+    /// Meanwhile a spare thread works in the worker's place in its own pool, as during
+    /// [`blocking`](crate::blocking()); so the closure may wait for that pool. Without spares
+    /// ([`max_spare_threads`](crate::ThreadPoolBuilder::max_spare_threads)), that pool runs one
+    /// worker less until the closure is done.
     ///
     /// # Panics
     ///
@@ -97,7 +100,7 @@ impl ThreadPool {
     /// let there = there.num_threads(1).build().unwrap();
     /// here.install(|| {
     ///     NAMES.with_borrow_mut(|names| {
-    ///         // No other job of `here` runs on this thread, and finds `NAMES` borrowed.
+    /// // No other job of `here` runs on this thread and finds `NAMES` borrowed.
     ///         names.push(there.install_blocking(|| "dozer".to_owned()));
     ///     });
     ///     assert_eq!(NAMES.take(), ["dozer"]);
@@ -125,7 +128,7 @@ impl ThreadPool {
         broadcast_in(op, &self.registry)
     }
 
-    /// The number of workers of this pool.
+    /// Returns the number of workers of this pool.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
@@ -136,7 +139,8 @@ impl ThreadPool {
         self.registry.num_threads()
     }
 
-    /// The calling worker's index, from 0; `None` on a thread that is not a worker of *this* pool.
+    /// Returns the calling worker's index, from 0; `None` on a thread that is no worker of *this*
+    /// pool.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -148,8 +152,9 @@ impl ThreadPool {
         self.registry.with_worker(|worker| worker.and_then(WorkerThread::place))
     }
 
-    /// Whether the calling worker has jobs of its own waiting; `None` on a thread that is not a
-    /// worker of *this* pool. See
+    /// Returns `true` if the calling worker's own queue holds jobs.
+    ///
+    /// `None` on a thread that is not a worker of *this* pool. See
     /// [`current_thread_has_pending_tasks`](crate::current_thread_has_pending_tasks).
     ///
     /// ```
@@ -162,7 +167,7 @@ impl ThreadPool {
         self.registry.with_worker(|worker| worker.map(|worker| !worker.deque_is_empty()))
     }
 
-    /// [`join`](crate::join) in this pool.
+    /// Runs two closures in this pool, possibly in parallel. See [`join`](crate::join).
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
@@ -178,7 +183,7 @@ impl ThreadPool {
         self.install(|| crate::join(oper_a, oper_b))
     }
 
-    /// [`scope()`](crate::scope()) in this pool.
+    /// Opens a scope in this pool. See [`scope()`](crate::scope()).
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
@@ -194,7 +199,8 @@ impl ThreadPool {
         self.install(|| crate::scope(op))
     }
 
-    /// [`scope_fifo`](crate::scope_fifo) in this pool.
+    /// Opens a scope in this pool, with jobs in order of spawning. See
+    /// [`scope_fifo`](crate::scope_fifo).
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
@@ -210,7 +216,8 @@ impl ThreadPool {
         self.install(|| crate::scope_fifo(op))
     }
 
-    /// [`in_place_scope`](crate::in_place_scope) whose jobs run in this pool.
+    /// Opens a scope here, whose jobs run in this pool. See
+    /// [`in_place_scope`](crate::in_place_scope).
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
@@ -225,7 +232,9 @@ impl ThreadPool {
         in_place_scope_in(&self.registry, op)
     }
 
-    /// [`in_place_scope_fifo`](crate::in_place_scope_fifo) whose jobs run in this pool.
+    /// Opens a scope here, whose jobs run in this pool, in order of spawning.
+    ///
+    /// See [`in_place_scope_fifo`](crate::in_place_scope_fifo).
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
@@ -240,7 +249,7 @@ impl ThreadPool {
         in_place_scope_fifo_in(&self.registry, op)
     }
 
-    /// [`spawn`](crate::spawn()) into this pool.
+    /// Runs a closure later, in this pool. See [`spawn`](crate::spawn()).
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -255,7 +264,7 @@ impl ThreadPool {
         spawn_in(op, &self.registry);
     }
 
-    /// [`spawn_all`](crate::spawn_all()) into this pool.
+    /// Runs closures later, in this pool. See [`spawn_all`](crate::spawn_all()).
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
@@ -274,18 +283,20 @@ impl ThreadPool {
         spawn_all_in(jobs, &self.registry);
     }
 
-    /// [`try_spawn`](crate::try_spawn()) into this pool, which counts what was spawned so, from
-    /// anywhere.
+    /// Runs a closure later, in this pool, unless too many are waiting or running already.
+    ///
+    /// The pool counts the closures spawned this way, by any thread. See
+    /// [`try_spawn`](crate::try_spawn()).
     ///
     /// # Errors
     ///
-    /// If there are `limit` under way already: the closure, in a [`TrySpawnError`].
+    /// If `limit` closures are waiting or running already: a [`TrySpawnError`] with the closure.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     /// let (sender, receiver) = std::sync::mpsc::channel::<()>();
     /// pool.try_spawn(1, move || _ = receiver.recv()).unwrap();
-    /// assert!(pool.try_spawn(1, || ()).is_err()); // the first one waits
+    /// assert!(pool.try_spawn(1, || ()).is_err()); // the first one still runs
     /// assert!(pool.try_spawn(2, || ()).is_ok());
     /// drop(sender);
     /// ```
@@ -296,7 +307,8 @@ impl ThreadPool {
         try_spawn_in(limit, op, &self.registry)
     }
 
-    /// [`spawn_fifo`](crate::spawn_fifo) into this pool.
+    /// Runs a closure later, in this pool, in order of spawning. See
+    /// [`spawn_fifo`](crate::spawn_fifo).
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -311,7 +323,8 @@ impl ThreadPool {
         spawn_fifo_in(op, &self.registry);
     }
 
-    /// [`spawn_broadcast`](crate::spawn_broadcast) into this pool.
+    /// Runs a closure later on each worker of this pool. See
+    /// [`spawn_broadcast`](crate::spawn_broadcast).
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
@@ -326,8 +339,9 @@ impl ThreadPool {
         spawn_broadcast_in(op, &self.registry);
     }
 
-    /// What the workers have done so far: searches, steals, sleeps, wake-ups by reason. Prints as a
-    /// table.
+    /// Returns what the workers have done so far: searches, steals, sleeps, wake-ups by reason.
+    ///
+    /// Prints as a table.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
@@ -341,7 +355,9 @@ impl ThreadPool {
         self.registry.metrics()
     }
 
-    /// [`yield_now`](crate::yield_now); `None` on a thread that is not a worker of *this* pool.
+    /// Runs one job of this pool, if there is one. See [`yield_now`](crate::yield_now).
+    ///
+    /// Returns `None` on a thread that is not a worker of *this* pool.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -352,7 +368,9 @@ impl ThreadPool {
         self.registry.with_worker(|worker| worker.map(|worker| Yield::from_run(worker.run_one())))
     }
 
-    /// [`yield_local`](crate::yield_local); `None` on a thread that is not a worker of *this* pool.
+    /// Runs one job of the calling worker's own queue. See [`yield_local`](crate::yield_local).
+    ///
+    /// Returns `None` on a thread that is not a worker of *this* pool.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -360,7 +378,8 @@ impl ThreadPool {
     /// assert_eq!(pool.install(|| pool.yield_local()), Some(drowse::Yield::Idle));
     /// ```
     pub fn yield_local(&self) -> Option<Yield> {
-        self.registry.with_worker(|worker| worker.map(|worker| Yield::from_run(worker.run_one_local())))
+        self.registry
+            .with_worker(|worker| worker.map(|worker| Yield::from_run(worker.run_one_local())))
     }
 }
 
@@ -370,7 +389,7 @@ impl RefUnwindSafe for ThreadPool {}
 
 impl Drop for ThreadPool {
     fn drop(&mut self) {
-        // In a forked child there is nobody to tell, and locks may be locked for ever.
+        // A forked child has no workers to release, and locks may be locked for ever.
         if !self.registry.is_left_behind() {
             self.registry.recruiter.forget();
             self.registry.release();

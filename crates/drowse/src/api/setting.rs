@@ -1,26 +1,25 @@
-//! A variable of the environment, and the values that it takes.
+//! An environment variable, and the values that it takes.
 
 use drowse_sync::{OnceLock, say};
 use std::env;
 use std::fmt;
 use std::time::Duration;
 
-/// A variable that chooses for pools whose builder does not.
+/// Environment variable that chooses for pools whose builder does not.
 pub(super) struct Setting<T> {
     pub(super) variable: Variable,
-    /// Reads a value, which is trimmed and in lower case. `None`: it is not one of those.
+    /// Parses a value, trimmed and in lower case. `None`: not a value of this variable.
     pub(super) parse: fn(&str) -> Option<T>,
 }
 
-/// The part of a setting that is the same for all types of values.
+/// Part of a setting that does not depend on the type of its values.
 pub(super) struct Variable {
     pub(super) name: &'static str,
-    /// Names the values that there are, for a complaint.
+    /// Names the accepted values, for the complaint about another one.
     pub(super) values: &'static str,
-    /// Names what is used in place of any other value, for a complaint.
+    /// Names the value that is used in place of an invalid one, for the complaint.
     pub(super) otherwise: &'static str,
-    /// The value as [`Setting::parse`] takes it, once it was read; `None` if it is not set, or is
-    /// none of those that there are.
+    /// Value as [`Setting::parse`] takes it, once it was read; `None` if not set, or invalid.
     chosen: OnceLock<Option<String>>,
 }
 
@@ -34,7 +33,8 @@ impl<T> Setting<T> {
         Self { variable: Variable { name, values, otherwise, chosen: OnceLock::new() }, parse }
     }
 
-    /// Returns what the variable says, if it is set. Reads it once, and complains then.
+    /// Returns the value of the variable, if it is set and valid. The first call reads the
+    /// variable, and complains about an invalid value.
     pub(super) fn get(&self) -> Option<T> {
         (self.parse)(self.variable.get(&|value| (self.parse)(value).is_some())?)
     }
@@ -55,7 +55,7 @@ impl Variable {
     }
 }
 
-/// Something that is said once in a process.
+/// Message that is printed at most once in a process.
 pub(super) struct Once(OnceLock<()>);
 
 impl Once {
@@ -63,26 +63,31 @@ impl Once {
         Self(OnceLock::new())
     }
 
-    /// Calls `say`, the first time. Other threads wait for that.
+    /// Calls `say` the first time. Other threads wait until that call has returned.
     pub(super) fn call(&self, say: fn()) {
         self.0.get_or_init(say);
     }
 }
 
-/// Returns the value of a variable, if it is set. An empty one counts as not set: scripts and
+/// Returns the value of a variable, if it is set. An empty value counts as not set: scripts and
 /// container files clear variables that way.
 pub(super) fn value_of(name: &str) -> Option<String> {
     let value = env::var_os(name)?.to_string_lossy().into_owned();
     (!value.trim().is_empty()).then_some(value)
 }
 
-/// Says that a variable has a value that it cannot have, and what is used instead.
+/// Prints that a variable has an invalid value, which values it takes, and what is used instead.
 #[cold]
-pub(super) fn complain(name: &str, value: &str, values: &dyn fmt::Display, using: &dyn fmt::Display) {
+pub(super) fn complain(
+    name: &str,
+    value: &str,
+    values: &dyn fmt::Display,
+    using: &dyn fmt::Display,
+) {
     say(format_args!("drowse: {name}={value:?} is not {values}; using {using}"));
 }
 
-/// Reads a value that is on or off.
+/// Parses a value that is on or off.
 pub(super) fn switch(value: &str) -> Option<bool> {
     match value {
         "off" | "false" | "no" | "0" => Some(false),
@@ -91,8 +96,9 @@ pub(super) fn switch(value: &str) -> Option<bool> {
     }
 }
 
-/// Reads a time: a number of seconds or milliseconds (`5s`, `500ms`); a number without a unit,
-/// which is then `unit`; or a switch, where on is `if_on` and off, as zero, is no time.
+/// Parses a time: a number of seconds or milliseconds (`5s`, `500ms`); a number without a unit,
+/// which counts in `unit`; or a switch, where on is `if_on`. Off and zero are no time:
+/// `Some(None)`.
 pub(super) fn time(value: &str, unit: Duration, if_on: Duration) -> Option<Option<Duration>> {
     let (number, unit) = if let Some(number) = value.strip_suffix("ms") {
         (number, Duration::from_millis(1))
@@ -109,7 +115,7 @@ pub(super) fn time(value: &str, unit: Duration, if_on: Duration) -> Option<Optio
     Some((!time.is_zero()).then_some(time))
 }
 
-/// Returns this time, of a second at most, multiplied by a decimal number.
+/// Returns `unit`, of a second at most, multiplied by a decimal number.
 fn times(unit: Duration, number: &str) -> Option<Duration> {
     let unit = u64::from(unit.subsec_nanos()) + unit.as_secs() * 1_000_000_000;
     let (mut nanos, mut digit_of) = (0_u64, None);

@@ -1,4 +1,4 @@
-//! The end of a pool, with somebody who waits for it.
+//! Ending a pool, and waiting for its threads.
 
 use super::ThreadPool;
 use crate::engine::{Registry, Since, Unfinished, WaitFor, WorkerThread};
@@ -9,29 +9,32 @@ use std::time::Duration;
 
 pub use crate::engine::BusyThread;
 
-/// How long a thread that is a worker itself waits before it looks for more to do.
+/// Time that a helping worker waits for a thread to leave before it looks for jobs again.
 const PAUSE: Duration = Duration::from_millis(1);
 
 impl ThreadPool {
     /// Ends the pool, and waits until all of its threads are gone.
     ///
-    /// What was spawned is run before, as when the pool is dropped. When this returns, the system
-    /// does not count the threads any more, and their thread-locals were dropped. The threads that
-    /// call the [deadlock handler](crate::ThreadPoolBuilder::deadlock_handler) and the [stall
-    /// handler](crate::ThreadPoolBuilder::stall_handler) have ended, too.
+    /// Spawned jobs are run before, as when the pool is dropped. When this returns, the system does
+    /// not count the threads any more, and their thread-locals were dropped. The threads that call
+    /// the [deadlock handler](crate::ThreadPoolBuilder::deadlock_handler) and the
+    /// [stall handler](crate::ThreadPoolBuilder::stall_handler) have ended, too.
     ///
-    /// Threads that were started by a [spawn handler](crate::ThreadPoolBuilder::spawn_handler) are
-    /// the user's: for those this waits until [`ThreadBuilder::run`](crate::ThreadBuilder::run) has
-    /// returned, or the `ThreadBuilder` was dropped. Nor does it wait for a thread that was [taken
-    /// over](crate::ThreadPoolBuilder::use_current_thread): if that one calls this, it helps. A
-    /// worker of another pool blocks, and runs nothing else meanwhile. In a forked child the
-    /// threads of a pool that was made before are not there, and this returns at once.
+    /// Threads that were started by a [spawn handler](crate::ThreadPoolBuilder::spawn_handler)
+    /// belong to the user: for each of them, this waits until
+    /// [`ThreadBuilder::run`](crate::ThreadBuilder::run) has returned or the `ThreadBuilder` was
+    /// dropped. It does not wait for a thread that was
+    /// [taken over](crate::ThreadPoolBuilder::use_current_thread); if that thread is the caller, it
+    /// helps with the remaining jobs. A worker of another pool blocks, and runs nothing else
+    /// meanwhile. In a forked child, the threads of a pool that the parent made do not exist, and
+    /// this returns at once.
     ///
     /// # Panics
     ///
-    /// On a thread of this pool, which would wait for itself: in a job, in a handler, and where the
-    /// thread drops its thread-locals, also after it has
-    /// [left](crate::ThreadPoolBuilder::idle_timeout). The pool ends then as if it was dropped.
+    /// On a thread of this pool, which would wait for itself: in a job, in a handler, and in the
+    /// drop of the thread's thread-locals, also after the thread has
+    /// [left](crate::ThreadPoolBuilder::idle_timeout) the pool. The pool then ends as if it was
+    /// dropped.
     ///
     /// # Example
     ///
@@ -52,17 +55,18 @@ impl ThreadPool {
         debug_assert!(ended.is_ok(), "there was no limit");
     }
 
-    /// As [`shutdown`](Self::shutdown), but does not wait for much longer than this.
+    /// Like [`shutdown`](Self::shutdown), but waits not much longer than `timeout`.
     ///
     /// # Errors
     ///
-    /// If some threads are still busy by then: which. They go on, and end when they are done, as if
-    /// the pool was dropped. A thread that drops its thread-locals is busy, too; where the system
-    /// does not tell which threads are left (it does on Linux), all are named that may be.
+    /// If some threads are still busy by then: a [`StillBusy`] that names them. They go on, and end
+    /// when they are done, as if the pool was dropped. A thread that drops its thread-locals counts
+    /// as busy. Where the system does not tell which threads are left (it does on Linux), all that
+    /// may be left are named.
     ///
     /// # Panics
     ///
-    /// As [`shutdown`](Self::shutdown).
+    /// On a thread of this pool. See [`shutdown`](Self::shutdown).
     ///
     /// # Example
     ///
@@ -77,7 +81,7 @@ impl ThreadPool {
     ///
     /// let busy = pool.shutdown_timeout(Duration::from_millis(10)).unwrap_err();
     /// assert!(busy.to_string().contains("dozer"));
-    /// drop(hold); // lets it end
+    /// drop(hold); // lets the job end
     /// ```
     pub fn shutdown_timeout(self, timeout: Duration) -> Result<(), StillBusy> {
         self.end(Some(timeout))
@@ -90,7 +94,7 @@ impl ThreadPool {
         }
         registry.assert_may_end();
         registry.recruiter.keep_to_join();
-        // Ends it, as far as its handle is concerned.
+        // Drops the handle, which is a reason for the pool to live on.
         drop(self);
         wait_for_end(&registry, time)
     }
@@ -99,7 +103,7 @@ impl ThreadPool {
 impl Registry {
     /// # Panics
     ///
-    /// On a thread that must not wait for the end of this pool.
+    /// On a thread that must not wait for the end of this pool, because it would wait for itself.
     pub(super) fn assert_may_end(&self) {
         self.with_worker(|worker| {
             let in_a_job = worker.is_some_and(|worker| !worker.is_adopted() || worker.is_helping());
@@ -113,8 +117,11 @@ impl Registry {
     }
 }
 
-/// Waits for the end of a pool, whose last handle is gone.
-pub(super) fn wait_for_end(registry: &Arc<Registry>, time: Option<Duration>) -> Result<(), StillBusy> {
+/// Waits for the end of a pool whose last handle is gone.
+pub(super) fn wait_for_end(
+    registry: &Arc<Registry>,
+    time: Option<Duration>,
+) -> Result<(), StillBusy> {
     let clock = Stopwatch::start();
     let left = || time.map(|time| time.saturating_sub(clock.elapsed()));
     let _waits = registry.note_waiter(WaitFor::Shutdown);
@@ -122,12 +129,15 @@ pub(super) fn wait_for_end(registry: &Arc<Registry>, time: Option<Duration>) -> 
     let threads = match registry.recruiter.wait_for_all(left()) {
         Ok(()) => return Ok(()),
         Err(Unfinished::Busy(mut threads)) => {
-            // A worker that sleeps waits for those that are busy.
-            threads.retain(|thread| !thread.index.is_some_and(|index| registry.sleep.is_asleep(index)));
+            // A worker that sleeps is not busy: it waits for the busy threads to end.
+            threads.retain(|thread| {
+                !thread.index.is_some_and(|index| registry.sleep.is_asleep(index))
+            });
             threads
         }
         Err(Unfinished::Ending(mut threads)) => {
-            threads.retain(|thread| !thread.index.is_some_and(|index| registry.thread_is_gone(index)));
+            threads
+                .retain(|thread| !thread.index.is_some_and(|index| registry.thread_is_gone(index)));
             if threads.is_empty() {
                 return Ok(());
             }
@@ -137,7 +147,8 @@ pub(super) fn wait_for_end(registry: &Arc<Registry>, time: Option<Duration>) -> 
     Err(StillBusy { threads })
 }
 
-/// A thread that was taken over may be the only one that can run some jobs.
+/// Runs jobs until the pool ends, or no time is left. Some jobs can run only on this thread, which
+/// was taken over.
 fn help(worker: &WorkerThread, left: impl Fn() -> Option<Duration>) {
     let end = worker.end();
     if left().is_none() {
@@ -151,7 +162,7 @@ fn help(worker: &WorkerThread, left: impl Fn() -> Option<Duration>) {
     }
 }
 
-/// Threads that were busy when [`ThreadPool::shutdown_timeout`] did not wait any longer.
+/// Error of [`ThreadPool::shutdown_timeout`]: threads that were still busy.
 ///
 /// ```
 /// # use std::{sync::mpsc, time::Duration};
@@ -171,8 +182,10 @@ pub struct StillBusy {
 }
 
 impl StillBusy {
-    /// Which, in the order of their indices. None if nobody is busy, and the pool has not ended all
-    /// the same: a [future](crate::spawn_future()) in it waits to be woken, or somebody uses it.
+    /// Returns the busy threads, in the order of their indices.
+    ///
+    /// Empty if all threads sleep but the pool has not ended: a [future](crate::spawn_future()) in
+    /// it waits to be woken, or a thread outside the pool still uses it.
     ///
     /// ```
     /// # use std::{sync::mpsc, time::Duration};

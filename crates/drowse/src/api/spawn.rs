@@ -5,13 +5,13 @@ use crate::engine::{Inherited, PanicGoes, Registry, WorkerThread, is_isolated};
 use crate::job::{HeapJob, JobRef};
 use crate::unwind;
 
-/// Runs a closure later, in the current pool: that of the calling worker, else the global one.
+/// Runs a closure later, in the current pool: that of the calling worker, else the global pool.
 ///
-/// Returns at once. Nobody waits for the closure, so it must not borrow. On a worker it goes to the
-/// worker's own queue, where the newest job comes first.
+/// Returns at once. The closure must not borrow, since no caller waits for it. On a worker, it goes
+/// to the worker's own queue, where the newest job comes first.
 ///
-/// A pool that is dropped runs what was spawned into it before it ends. The global pool ends with
-/// the process, whether or not everything has run.
+/// A pool that is dropped runs the jobs that were spawned into it before it ends. The global pool
+/// ends with the process, even if some jobs have not run.
 ///
 /// # Panics
 ///
@@ -32,21 +32,22 @@ where
     spawn_in(func, &current_registry());
 }
 
-/// Runs closures later: each as if by [`spawn`], but they are made known to the pool together.
+/// Runs closures later, like one [`spawn`] each, but makes them known to the pool together.
 ///
-/// The pool then knows at once how many workers to wake, where a row of single spawns wakes the
-/// first one and lets each worker that finds a job wake the next. It also costs a little less.
+/// So the pool knows at once how many workers to wake. Single spawns in a row wake the first
+/// worker, and each worker that finds a job wakes the next. `spawn_all` also costs a little less.
 ///
-/// The iterator runs here and now, and the closures are queued in its order. None of them begins
-/// before its batch is complete: the iterator has ended, or has given as many as there are workers,
-/// 16 at least, or as many as the lower bound of its [`size_hint`](Iterator::size_hint) promised.
-/// So an iterator that cannot tell how much is to come, such as one over a channel, has each
-/// closure spawned at once; and one that can must not wait for a closure that it has given already.
+/// The iterator runs inside this call, and the closures are queued in its order. No closure begins
+/// before its batch is complete: the iterator has ended, or has returned as many closures as there
+/// are workers (16 at least), or as many as the lower bound of its
+/// [`size_hint`](Iterator::size_hint). So an iterator with a lower bound of zero, such as one over
+/// a channel, has each closure spawned at once; an iterator with a greater one must not wait for a
+/// closure that it has returned already.
 ///
 /// # Panics
 ///
-/// A panic of a closure is that of a [`spawn`]ed one. If the iterator panics, so does `spawn_all`;
-/// the closures that the iterator gave before run all the same.
+/// A panic of a closure is treated as in [`spawn`]. If the iterator panics, so does `spawn_all`;
+/// the closures that it returned before still run.
 ///
 /// # Example
 ///
@@ -64,16 +65,15 @@ where
     I: IntoIterator<Item: FnOnce() + Send + 'static>,
 {
     let mut jobs = jobs.into_iter().peekable();
-    // No jobs, no pool.
+    // An empty iterator must not start the global pool.
     if jobs.peek().is_some() {
         spawn_all_in(jobs, &current_registry());
     }
 }
 
-/// Like [`spawn`], but jobs that one worker spawns this way are begun in the order in which it
-/// spawned them.
+/// Like [`spawn`], but a worker's jobs begin in the order in which it spawned them.
 ///
-/// From outside the pool there is no difference: what comes from outside always queues.
+/// Jobs from outside the pool are queued in order in any case.
 ///
 /// # Panics
 ///
@@ -103,7 +103,7 @@ where
 pub(super) fn spawn_in(func: impl FnOnce() + Send + 'static, registry: &Registry) {
     let inherited = prepare_spawn(registry);
     let job = spawned_job(|_| func());
-    // SAFETY: a new reference.
+    // SAFETY: a new reference, which is in no queue.
     unsafe { registry.offer_spawned(with_inherited(registry, inherited, job), false) };
 }
 
@@ -116,26 +116,26 @@ where
         let inherited = prepare_spawn(registry);
         with_inherited(registry, inherited, spawned_job(|_| func())).in_isolation_if(isolated)
     });
-    // SAFETY: new references.
+    // SAFETY: new references, which are in no queue.
     unsafe { registry.inject_or_push_all(&mut jobs) };
 }
 
 pub(super) fn spawn_fifo_in(func: impl FnOnce() + Send + 'static, registry: &Registry) {
     let inherited = prepare_spawn(registry);
     let job = spawned_job(|_| func());
-    // SAFETY: a new reference.
+    // SAFETY: a new reference, which is in no queue.
     unsafe { registry.offer_spawned(with_inherited(registry, inherited, job), true) };
 }
 
-/// Takes what a spawned job needs: what it inherits, and a reason for the pool to live on. Comes
-/// before there is a job, since it may panic.
+/// Takes what a spawned job needs: what it inherits, and a reason for the pool to live on. Called
+/// before the job exists, since the user's `capture` may panic.
 fn prepare_spawn(registry: &Registry) -> Inherited {
     let inherited = registry.inherit();
     registry.retain();
     inherited
 }
 
-/// A job that gives up a reason for the pool to live on when it has run.
+/// Makes a job that gives up a reason for the pool to live on when it has run.
 pub(super) fn spawned_job(func: impl FnOnce(&WorkerThread) + Send + 'static) -> JobRef {
     let run = move |worker: &WorkerThread| {
         let goes = worker.begin_spawned_job();
@@ -145,7 +145,7 @@ pub(super) fn spawned_job(func: impl FnOnce(&WorkerThread) + Send + 'static) -> 
     unsafe { HeapJob::new_ref(run) }
 }
 
-/// Makes a spawned job run in what it inherits.
+/// Makes a spawned job run with `inherited` in effect.
 #[inline]
 fn with_inherited(registry: &Registry, inherited: Inherited, job: JobRef) -> JobRef {
     if inherited.is_something() { in_context(registry, inherited, job) } else { job }
@@ -154,8 +154,8 @@ fn with_inherited(registry: &Registry, inherited: Inherited, job: JobRef) -> Job
 #[cold]
 #[inline(never)]
 fn in_context(registry: &Registry, inherited: Inherited, job: JobRef) -> JobRef {
-    registry.retain(); // For what comes after the job.
-    // SAFETY: a new reference.
+    registry.retain(); // For the outer job, which ends after `job`.
+    // SAFETY: a new reference, which is in no queue.
     unsafe {
         Registry::job_in(
             inherited,

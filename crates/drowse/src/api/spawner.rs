@@ -1,12 +1,12 @@
-//! Who starts the threads.
+//! Starting the threads of a pool.
 
 use crate::engine::{ThreadBuilderParts, run_worker};
 use drowse_sync::Arc;
 use std::fmt;
 use std::io;
 
-/// A worker that has no thread yet: what a [spawn handler](crate::ThreadPoolBuilder::spawn_handler)
-/// gets.
+/// Worker that has no thread yet. A [spawn handler](crate::ThreadPoolBuilder::spawn_handler) gets
+/// one for each thread.
 ///
 /// The handler starts a thread in any way it likes, and that thread calls [`run`](Self::run).
 ///
@@ -32,12 +32,12 @@ impl ThreadBuilder {
         Self { parts }
     }
 
-    /// Starts a thread with that name and stack, which becomes the worker.
+    /// Starts a thread with the pool's name and stack size for this worker.
     pub(super) fn start(self) -> io::Result<()> {
         Arc::clone(self.parts.recruiter()).start_worker(self.parts).map_err(|refused| refused.0)
     }
 
-    /// The index of the worker, from 0.
+    /// Returns the index of the worker, from 0.
     ///
     /// ```
     /// use std::thread;
@@ -54,8 +54,7 @@ impl ThreadBuilder {
         self.parts.index
     }
 
-    /// The name that [`ThreadPoolBuilder::thread_name`](crate::ThreadPoolBuilder::thread_name)
-    /// asked for.
+    /// Returns the name that [`thread_name`](crate::ThreadPoolBuilder::thread_name) asked for.
     ///
     /// ```
     /// let builder = drowse::ThreadPoolBuilder::new().num_threads(1);
@@ -70,8 +69,7 @@ impl ThreadBuilder {
         self.parts.recruiter().name(self.parts.index)
     }
 
-    /// The size that [`ThreadPoolBuilder::stack_size`](crate::ThreadPoolBuilder::stack_size) asked
-    /// for.
+    /// Returns the stack size that [`stack_size`](crate::ThreadPoolBuilder::stack_size) asked for.
     ///
     /// ```
     /// let builder = drowse::ThreadPoolBuilder::new().num_threads(1).stack_size(1 << 20);
@@ -116,11 +114,11 @@ impl fmt::Debug for ThreadBuilder {
 
 /// Starts a pool's threads. Sealed: implemented by [`DefaultSpawn`] and [`CustomSpawn`].
 pub trait ThreadSpawn: sealed::Sealed {
-    /// Whether it starts them as we would.
+    /// `true` if it starts threads as drowse does by default.
     #[doc(hidden)]
     const IS_OURS: bool;
 
-    /// Starts one.
+    /// Starts one thread.
     #[doc(hidden)]
     fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()>;
 }

@@ -1,4 +1,4 @@
-//! Closures that run later, but not too many at once.
+//! Closures that run later, with a limit on how many are under way.
 
 use super::global::current_registry;
 use super::spawn::spawn_in;
@@ -6,28 +6,28 @@ use crate::engine::{Bounded, Registry};
 use std::error::Error;
 use std::fmt;
 
-/// Like [`spawn`](crate::spawn()), if fewer than `limit` closures that were spawned this way into
-/// the current pool are under way; else gives the closure back.
+/// Runs a closure later, like [`spawn`](crate::spawn()), unless `limit` closures are under way
+/// already.
 ///
-/// For those who produce work faster than the pool gets it done, and must not fill the memory with
-/// it. A closure is *under way* from the moment it is taken until it has run, or panicked, and what
-/// it captured is gone. The count is exact, over all threads that spawn: there are never more than
-/// `limit`, and a closure is refused only if there are as many. What was spawned in other ways does
-/// not count, and pays nothing for it. If there is room once more, what the closures before have
-/// done is visible.
+/// Use it where work is produced faster than the pool finishes it, to bound the memory that it
+/// takes. A closure is *under way* from when it is accepted until it has run, or panicked, and
+/// everything it captured was dropped. The count is for the current pool and over all threads that
+/// spawn, and is exact: there are never more than `limit`, and a closure is refused only if there
+/// are `limit`. Jobs spawned in other ways do not count, and cost nothing more. A call that
+/// succeeds because a place became free sees everything that the ended closure did.
 ///
 /// # Errors
 ///
-/// If there are `limit` already: a [`TrySpawnError`] with the closure.
+/// If `limit` closures are under way already: a [`TrySpawnError`] with the closure.
 ///
 /// # Panics
 ///
-/// A panic of the closure is that of a [`spawn`](crate::spawn())ed one, and leaves its place free.
+/// A panic of the closure is treated as in [`spawn`](crate::spawn()), and frees its place.
 ///
-/// # What to do with what is refused
+/// # After a refusal
 ///
-/// The simplest: run it here. That takes as long as it has to, meanwhile the pool gets on with what
-/// it has, and nobody waits idly.
+/// The simplest way is to run the closure in place. That takes as long as it takes; meanwhile the
+/// pool works on what it has, and no thread is idle.
 ///
 /// ```
 /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
@@ -68,7 +68,11 @@ where
     try_spawn_in(limit, func, &current_registry())
 }
 
-pub(super) fn try_spawn_in<F>(limit: usize, func: F, registry: &Registry) -> Result<(), TrySpawnError<F>>
+pub(super) fn try_spawn_in<F>(
+    limit: usize,
+    func: F,
+    registry: &Registry,
+) -> Result<(), TrySpawnError<F>>
 where
     F: FnOnce() + Send + 'static,
 {
@@ -80,8 +84,7 @@ where
     Ok(())
 }
 
-/// Why a closure was not taken: there are as many under way as there may be. It holds the closure.
-/// See [`try_spawn`].
+/// Error of [`try_spawn`]: `limit` closures are under way already. Holds the refused closure.
 ///
 /// ```
 /// let refused = drowse::try_spawn(0, || unreachable!()).unwrap_err();
@@ -91,12 +94,12 @@ where
 pub struct TrySpawnError<F>(F);
 
 impl<F> TrySpawnError<F> {
-    /// Of a closure that is given back.
+    /// Wraps a closure that is given back.
     pub(super) fn new(func: F) -> Self {
         Self(func)
     }
 
-    /// The closure that was refused.
+    /// Returns the refused closure.
     ///
     /// ```
     /// let refused = drowse::try_spawn(0, || println!("a nap in time")).unwrap_err();

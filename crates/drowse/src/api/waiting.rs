@@ -1,45 +1,48 @@
-//! What a worker runs while it waits.
+//! Choice of the jobs that a worker runs while it waits.
 
 use crate::engine::Region;
 
-/// What the workers of a pool run while they wait for something, in the middle of a job. Chosen by
-/// [`ThreadPoolBuilder::waiting`](crate::ThreadPoolBuilder::waiting).
+/// Kind of jobs that a pool's workers run while they wait in the middle of a job.
+///
+/// Set by [`ThreadPoolBuilder::waiting`](crate::ThreadPoolBuilder::waiting).
 ///
 /// ```
 /// assert_eq!(drowse::Waiting::default(), drowse::Waiting::Help);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Waiting {
-    /// Any job of the pool: no processor is idle while there is something to do.
+    /// Any job of the pool: no processor is idle while there is work.
     #[default]
     Help,
-    /// Nothing but what was spawned inside of what they wait for, as if all of the pool were in one
-    /// [`isolate`]. But [`yield_now`](crate::yield_now) runs any job: whoever calls it asks for
-    /// that.
+    /// Only jobs that were spawned by what the worker waits for, as if all code of the pool ran
+    /// inside [`isolate`]. But [`yield_now`](crate::yield_now), which asks for any job, runs any
+    /// job.
     Isolate,
 }
 
-/// Calls a closure in isolation: while it waits, in `join`, `scope` and so on, the worker that
-/// calls this runs nothing but descendants of what it waits for, and sleeps if there are none.
+/// Calls a closure in isolation: while it waits, its worker runs no unrelated jobs.
 ///
-/// A worker that waits usually runs whatever job it finds. If it holds a lock, or has borrowed a
-/// `RefCell`, or is at initialising a `OnceLock`, and that job wants the same, it waits for itself,
-/// for ever. In isolation it does not come to that: what it runs is what the closure itself has
-/// forked, and would have run if nobody else had taken it.
+/// Whenever the closure waits, in `join`, `scope` and so on, the calling worker runs only
+/// descendants of what it waits for, and sleeps if there are none.
 ///
-/// - Descendants are what is forked or spawned *inside* of what the worker waits for, on whichever
-///   worker. (Also what is spawned there into a scope outside, or with [`spawn`](crate::spawn()).)
-/// - Whoever steals a job that was forked in isolation runs it in isolation.
-/// - What was forked in isolation can be stolen by everybody at any time. So two halves of a `join`
-///   that wait for each other get done, in isolation too, if there are two workers for them.
-/// - In the middle of an `install` into another pool, the closure there runs in isolation as well,
-///   and the worker here runs nothing. Called on a thread outside, this goes for what the closure
-///   sends to a pool.
+/// Outside isolation, a worker that waits runs any job that it finds. If it holds a lock, or has
+/// borrowed a `RefCell`, or is initialising a `OnceLock`, and that job needs the same one, the
+/// worker waits for itself for ever. In isolation this cannot happen: the worker runs only what the
+/// closure itself has forked, and would have run without thieves.
+///
+/// - Descendants are jobs forked or spawned *inside* what the worker waits for, on any worker; also
+///   jobs spawned there into an outer scope, or with [`spawn`](crate::spawn()).
+/// - A worker that steals a job forked in isolation runs it in isolation.
+/// - Any worker can steal a job forked in isolation at any time. So two halves of a `join` that
+///   wait for each other finish, in isolation too, if there are two workers for them.
+/// - If the closure calls `install` on another pool, the closure there runs in isolation as well,
+///   and the worker here runs nothing meanwhile. On a thread that is not a worker, isolation
+///   applies to what the closure sends to a pool.
 /// - [`yield_now`](crate::yield_now) runs a job of the region, or none.
 ///
-/// It costs nothing but the help: a worker that waits in isolation is idle if nobody has left
-/// anything for it. To isolate all that a pool does, without touching the code, there are
-/// [`ThreadPoolBuilder::waiting`](crate::ThreadPoolBuilder::waiting) and the environment variable
+/// The cost is lost help: a worker that waits in isolation is idle if thieves have left it no job.
+/// To isolate all jobs of a pool without changing the code, use
+/// [`ThreadPoolBuilder::waiting`](crate::ThreadPoolBuilder::waiting) or the environment variable
 /// `DROWSE_WAITING=isolate`.
 ///
 /// # Example

@@ -2,7 +2,7 @@
 
 use crate::engine::WorkerThread;
 
-/// What came of [`yield_now`] or [`yield_local`].
+/// Result of [`yield_now`] or [`yield_local`].
 ///
 /// ```
 /// assert_ne!(drowse::Yield::Executed, drowse::Yield::Idle);
@@ -11,7 +11,7 @@ use crate::engine::WorkerThread;
 pub enum Yield {
     /// A job was run.
     Executed,
-    /// There was none.
+    /// There was no job to run.
     Idle,
 }
 
@@ -23,8 +23,9 @@ impl Yield {
 
 /// Runs one job of the pool, if there is one. Returns `None` on a thread that is not a worker.
 ///
-/// For code that waits for something that drowse does not know, and can run other jobs meanwhile.
-/// Runs any job: from the worker's own queue, a stolen one, or one from outside.
+/// Use it while waiting for something that drowse does not know, where other jobs can run
+/// meanwhile. Runs any job: one from the worker's own queue, a stolen one, or one from outside the
+/// pool.
 ///
 /// ```
 /// use drowse::Yield;
@@ -54,5 +55,7 @@ pub fn yield_now() -> Option<Yield> {
 /// });
 /// ```
 pub fn yield_local() -> Option<Yield> {
-    WorkerThread::with_current(|worker| worker.map(|worker| Yield::from_run(worker.run_one_local())))
+    WorkerThread::with_current(|worker| {
+        worker.map(|worker| Yield::from_run(worker.run_one_local()))
+    })
 }

@@ -1,7 +1,7 @@
 //! Misuse of spawns with a bound, and of scopes that can be cancelled.
 
-/// What is taken may run after the scope's closure has returned: it must not borrow the closure's
-/// own variables, not even if it is given back at once.
+/// Borrows: a job that is accepted may run after the scope's closure has returned, so it must not
+/// borrow the closure's own variables, not even if it is given back at once.
 ///
 /// ```compile_fail,E0373
 /// drowse::scope(|s| {
@@ -25,8 +25,8 @@
 /// ```
 mod scope_borrows {}
 
-/// Nor may it be taken out of the scope when it was given back, if it borrows from inside of it;
-/// and while somebody has it, it borrows what it borrows.
+/// Escapes: a closure that was given back still borrows: it must not leave the scope with a borrow
+/// from inside, and what it borrows stays borrowed while it exists.
 ///
 /// ```compile_fail,E0505
 /// let mut numbers = vec![1];
@@ -43,8 +43,8 @@ mod scope_borrows {}
 /// ```
 mod what_is_given_back {}
 
-/// Nobody waits for what is spawned into a pool: it must not borrow, and what it captures must be
-/// `Send`.
+/// Borrows: no thread waits for a job that is spawned into a pool, so it must not borrow, and its
+/// captures must be `Send`.
 ///
 /// ```compile_fail,E0373
 /// let local = 1;
@@ -68,7 +68,7 @@ mod what_is_given_back {}
 /// ```
 mod pool_borrows {}
 
-/// A scope must not escape in order to be cancelled later: that takes a token.
+/// Escapes: a scope must not escape in order to be cancelled later: that takes a token.
 ///
 /// ```compile_fail,E0521
 /// let mut escaped = None;

@@ -1,25 +1,23 @@
-//! The owner's end without the owner: all that the fast path of a `join` needs, in one cache line.
+//! Data of the owner's end that the fast path of a `join` needs, in one cache line.
 //!
 //! # Positions
 //!
 //! A `join` pushes an item, keeps its position, runs its first half, and takes the item back from
-//! there. Whatever joins inside of the first half, does the same. So if nothing else happens, the
-//! item is the newest one then, and need not be looked at. What else may happen?
+//! there. So do joins inside of the first half. If nothing else happens, the item is then the
+//! newest one, and need not be compared. What else may happen:
 //!
-//! - An item was pushed in between, and stays. That raises the *cover* above the position. A join
-//!   that finds its own covered looks at the newest item. If it is its own, all that was above is
-//!   gone, and the cover comes down to it; what is below the cover stays below until somebody has
-//!   looked.
-//! - The item was popped, by somebody who waited in the first half, say. Whoever pops an item that
-//!   a join has pushed runs it at once, on top of that join's frame. So the join sees that it is
-//!   done, by its latch. (A push that takes the slow way may pop the item and push it again, and
-//!   elsewhere. The join looks where it is, then.)
-//! - It was stolen, as were all that are older, and perhaps some that came after it. All others
-//!   are gone, and so `bottom` is where `top` is. The split tells.
+//! - An item was pushed, and stays. This raises the *cover* above the position. A join whose item
+//!   is covered compares it with the newest item. If they are equal, all above is gone, and the
+//!   cover is lowered to the item; items below stay covered until they are compared.
+//! - The item was popped by the worker, while it waited inside of the first half. A worker runs a
+//!   popped item of a join at once, on top of that join's frame. So the join finds its latch set.
+//!   (A push on the slow path may move the item; the latch then holds the new position.)
+//! - The item was stolen, after all older ones, and perhaps with some newer ones. The rest is gone,
+//!   so `bottom` equals `top`. The split shows this.
 //!
-//! Why keep the position, if it could be had from `bottom`? Each push, and each way back, would
-//! have to wait for the number that the one before has stored. This way it does not depend on what
-//! joins further up have stored, and the processor can do several joins at once.
+//! The position is not computed from `bottom`, because then each push and each take-back would wait
+//! for the number that the previous one has stored. With its own position, a join does not depend
+//! on stores of other joins, and the processor can execute several joins at once.
 
 use super::price::Price;
 use super::{ALERTED, ASKED, FENCED, Shared};
@@ -31,24 +29,23 @@ use std::cell::Cell;
 use std::fmt;
 use std::ptr::{self, NonNull};
 
-/// What the owner's fast path reads and writes.
+/// Data that the owner's fast path reads and writes.
 #[derive(Debug)]
 pub(super) struct Private<T> {
-    /// One past the newest item. Written by the owner alone.
+    /// One past the newest item. Written only by the owner.
     pub(super) bottom: AtomicI64,
-    /// While `bottom` is below this a push can take the fast path: there is room for one more,
-    /// nobody has asked for anything, nobody sleeps, and there are light fences. Otherwise it is
-    /// one of the constants of the parent module, which are below all positions, or `bottom`
-    /// itself.
+    /// A push can take the fast path while `bottom` is below this: there is room for one more item,
+    /// no thief has asked, no worker sleeps, and the owner has light fences. Otherwise it is one of
+    /// the constants of the parent module, which are below all positions, or `bottom` itself.
     pub(super) limit: AtomicI64,
-    /// The slots of the current buffer, and their number less one. The owner's.
+    /// Slots of the current buffer; `mask` is their number minus one. Used only by the owner.
     pub(super) slots: Cell<*const AtomicPtr<T>>,
     pub(super) mask: Cell<usize>,
-    /// Above it there is nothing but what joins have pushed. The owner's.
+    /// Position from which on all items were pushed by joins. Used only by the owner.
     pub(super) cover: Cell<i64>,
-    /// How far pushes can take the fast path if nobody has asked for anything. The owner's.
+    /// Limit of the fast path if no thief has asked and no worker sleeps. Used only by the owner.
     pub(super) room: Cell<i64>,
-    /// What it pays for light fences.
+    /// Slow pushes that are due before the owner gets light fences.
     pub(super) price: Price,
     number: usize,
 }
@@ -75,14 +72,16 @@ impl<T> Private<T> {
 
     #[inline(always)]
     pub(super) fn set_bottom(&self, bottom: i64, release: Ordering) {
-        // ORDERING: release, every time: a thief that acquires this value must see the items below
-        // it.
+        // ORDERING: release, for every store: `Stealer::publish` acquires this value and must see
+        // the items below it.
         self.bottom.store(bottom, release);
     }
 
+    /// Returns the slot for the item at `index`.
+    ///
     /// # Safety
     ///
-    /// For the owner, which keeps the current buffer alive.
+    /// Only the owner may call this, and it must keep the current buffer alive.
     #[inline(always)]
     pub(super) unsafe fn slot(&self, index: i64) -> &AtomicPtr<T> {
         // SAFETY: `use_buffer` keeps `slots` and `mask` those of the current buffer; masked, the
@@ -90,12 +89,12 @@ impl<T> Private<T> {
         unsafe { &*self.slots.get().add(index as usize & self.mask.get()) }
     }
 
-    /// Pushes an item to the position behind the newest one. There is always room for it. Whether
-    /// the owner must leave the fast path now.
+    /// Pushes an item at `position`, one past the newest item. There is always room for it. Returns
+    /// `true` if the owner must leave the fast path now.
     ///
     /// # Safety
     ///
-    /// For the owner, as [`slot`](Self::slot).
+    /// As for [`slot`](Self::slot).
     #[inline(always)]
     pub(super) unsafe fn push(&self, position: i64, item: NonNull<T>) -> bool {
         // ORDERING: relaxed; published by the release of `bottom`.
@@ -103,46 +102,51 @@ impl<T> Private<T> {
         unsafe { self.slot(position) }.store(item.as_ptr(), Ordering::Relaxed);
         // ORDERING: release pairs with the acquire in `Stealer::publish`; see `set_bottom`.
         self.set_bottom(position + 1, mutant::weaken("deque/push-relaxed", Ordering::Release));
-        // ORDERING: pairs with the heavy fence of a worker that falls asleep, or passes the baton:
-        // it sees the item, or we see the limit that it has lowered.
+        // ORDERING: pairs with the heavy fence in `Sleep::fence_against_posts`, and with that in
+        // `Stealer::listen_to`: the worker that is about to sleep sees the item, or we see the
+        // limit that it has lowered. Without, it could sleep while the item waits.
         light_fence("deque/push-light-unfenced");
         // ORDERING: relaxed; the fence above orders it.
         position + 1 >= self.limit.load(Ordering::Relaxed)
     }
 
-    /// The rest of a push by an owner that has no light fences. False if there is more to it than a
-    /// fence.
+    /// Ends a push on the slow path by an owner without light fences. Returns `false` if a fence is
+    /// not enough: then `Owner::pushed_slow` goes on.
     #[inline(always)]
     pub(super) fn pushed_fenced(&self) -> bool {
-        // ORDERING: relaxed; the owner's own, or what others may write to it at any time.
+        // ORDERING: relaxed; `Stealer::ask` and `Stealer::alert` may overwrite it at any time, and
+        // are noticed after the fence below.
         if self.limit.load(Ordering::Relaxed) != FENCED {
             return false;
         }
-        // ORDERING: in the place of the light fence that pairs with a sleeper's heavy one.
+        // ORDERING: takes the place of the light fence in `push`.
         full_fence("deque/push-unfenced");
         // ORDERING: relaxed; the fence above orders it.
-        let is_left_alone =
-            faulty!("deque/fenced-push-looks-early", self.limit.load(Ordering::Relaxed) == FENCED, true);
+        let is_left_alone = faulty!(
+            "deque/fenced-push-looks-early",
+            self.limit.load(Ordering::Relaxed) == FENCED,
+            true
+        );
         is_left_alone && self.bottom() < self.room.get() && self.price.is_still_due()
     }
 
-    /// Something stays below this position that is not a join's.
+    /// Notes that an item below this position stays that no join has pushed.
     pub(super) fn cover(&self, position: i64) {
         self.cover.set(self.cover.get().max(position));
     }
 
-    /// Makes the owner leave the fast path with its next push, unless it will do so anyway.
+    /// Makes the owner's next push leave the fast path, unless it will do so anyway.
     pub(super) fn alert(&self) {
-        // ORDERING: relaxed, both; fences of whoever alerts order them. Look first: the owner
-        // writes to that line all the time.
+        // ORDERING: relaxed, both; fences in `Sleep::alert_posters` and
+        // `Sleep::fence_against_posts` order them. Loads first: the owner writes to this cache line
+        // all the time.
         if self.limit.load(Ordering::Relaxed) > ALERTED {
             self.limit.store(ALERTED, Ordering::Relaxed);
         }
     }
 }
 
-/// What threads have that own no deque, or should not get to it by themselves: a [`Bottom`] all the
-/// same.
+/// Deque end for a thread that owns no deque, or whose joins must not push to its deque directly.
 #[cfg(not(any(drowse_loom, drowse_shuttle)))]
 #[derive(Debug)]
 #[repr(C)]
@@ -153,15 +157,15 @@ pub struct Nobody<T> {
 
 #[cfg(not(any(drowse_loom, drowse_shuttle)))]
 impl<T> Nobody<T> {
-    /// With a slot for all that is pushed there. Nobody looks at it.
+    /// Creates an end that stores all pushed items to `slot`. They are never read.
     pub const fn new(slot: &'static AtomicPtr<T>) -> Self {
         Self::with_slot(slot)
     }
 
-    /// For one thread, which does not share the line with others. To be had back as a box.
+    /// Allocates an end for one thread, in its own cache line. To be freed by `Box::from_raw`.
     pub fn for_one() -> NonNull<Self> {
         let nobody = NonNull::from(Box::leak(Box::new(Self::with_slot(ptr::null()))));
-        // SAFETY: it is there, and stays where it is: nobody has it as a box meanwhile.
+        // SAFETY: leaked just now, so it is alive, does not move, and no `Box` owns it meanwhile.
         unsafe { nobody.as_ref().private.slots.set(&raw const (*nobody.as_ptr()).own_slot) };
         nobody
     }
@@ -183,11 +187,12 @@ impl<T> Nobody<T> {
     }
 }
 
-// SAFETY: nobody changes the cells once it is shared, and the rest is atomic.
+// SAFETY: the cells are written before the value is shared, and not after: as the limit stays
+// `ASKED`, `pushed_fenced` returns before it uses them. The rest is atomic.
 #[cfg(not(any(drowse_loom, drowse_shuttle)))]
 unsafe impl<T> Sync for Nobody<T> {}
 
-/// The owner's end, to push to and to take back from, for those who know that it is theirs.
+/// Owner's end of a deque, to push to and to take back from without the [`Owner`](super::Owner).
 pub struct Bottom<T>(*const Shared<T>);
 
 impl<T> Bottom<T> {
@@ -195,35 +200,35 @@ impl<T> Bottom<T> {
         Self(shared)
     }
 
-    /// The end of nobody's deque. Every push to it leaves the fast path. Besides, only its number
-    /// may be read.
+    /// Returns the end of nobody's deque. Every push to it leaves the fast path. Besides pushing,
+    /// only its number and position may be read.
     #[cfg(not(any(drowse_loom, drowse_shuttle)))]
     pub const fn of_nobody(nobody: *const Nobody<T>) -> Self {
         Self(nobody.cast())
     }
 
-    /// Whether both are of the same deque.
+    /// Returns `true` if both are ends of one deque.
     pub fn is(self, other: Self) -> bool {
         ptr::eq(self.0, other.0)
     }
 
     #[inline(always)]
     unsafe fn private<'a>(self) -> &'a Private<T> {
-        // SAFETY: the caller's promise; it comes first, also in `Nobody`.
+        // SAFETY: the caller's promise; `private` is the first field in both types of deque.
         unsafe { &(*self.0).private }
     }
 
-    /// The number that the deque was made with.
+    /// Returns the number that the deque was created with.
     ///
     /// # Safety
     ///
-    /// The deque must be there.
+    /// The deque must be alive.
     pub unsafe fn number(self) -> usize {
         // SAFETY: the caller's promise.
         unsafe { self.private() }.number
     }
 
-    /// Where the next item is pushed to.
+    /// Returns the position of the next push.
     ///
     /// # Safety
     ///
@@ -234,21 +239,21 @@ impl<T> Bottom<T> {
         unsafe { self.private() }.bottom()
     }
 
-    /// Adds the newest item, at the [position](Self::position) where it belongs, to be [taken
-    /// back](Self::take_back) from there. Whether
-    /// [`Owner::pushed_slow`](super::Owner::pushed_slow) must be called.
+    /// Pushes an item at its [position](Self::position), for [`take_back`](Self::take_back) with
+    /// this position. Returns `true` if [`Owner::pushed_slow`](super::Owner::pushed_slow) must be
+    /// called.
     ///
     /// # Safety
     ///
-    /// The deque must be there, and the calling thread be its owner; or it must be nobody's.
+    /// The deque must be alive, and the calling thread its owner; or it is nobody's deque.
     #[inline(always)]
     pub unsafe fn push(self, position: i64, item: NonNull<T>) -> bool {
         // SAFETY: the caller's promise.
         unsafe { self.private().push(position, item) }
     }
 
-    /// The rest of a push that left the fast path because there are no light fences. False if
-    /// [`Owner::pushed_slow`](super::Owner::pushed_slow) must be called all the same.
+    /// Ends a push that left the fast path because there are no light fences. Returns `false` if
+    /// [`Owner::pushed_slow`](super::Owner::pushed_slow) must still be called.
     ///
     /// # Safety
     ///
@@ -259,24 +264,26 @@ impl<T> Bottom<T> {
         unsafe { self.private() }.pushed_fenced()
     }
 
-    /// Whether what the caller has pushed there is covered, or the position is negative. If so,
-    /// [`Owner::take_back`](super::Owner::take_back) tells whether it is the newest item.
+    /// Returns `true` if the item that the caller has pushed at `position` is covered, or the
+    /// position is negative. Then [`Owner::take_back`](super::Owner::take_back) tells whether it is
+    /// the newest item.
     ///
     /// # Safety
     ///
-    /// As for [`push`](Self::push), and the deque must not be nobody's.
+    /// As for [`push`](Self::push); not for nobody's deque.
     #[inline(always)]
     pub unsafe fn is_covered(self, position: i64) -> bool {
         // SAFETY: the caller's promise.
         unsafe { self.private() }.cover.get() > position
     }
 
-    /// Takes back what the caller has pushed there, which is not covered, nor has it been popped,
-    /// if it is private. If not, [`Owner::pop_slow`](super::Owner::pop_slow) must be called.
+    /// Takes back the caller's item at `position`, if it is private. It must not be covered, nor
+    /// have been popped. Returns `false` if [`Owner::pop_slow`](super::Owner::pop_slow) must be
+    /// called.
     ///
     /// # Safety
     ///
-    /// As for [`push`](Self::push), and the deque must not be nobody's.
+    /// As for [`push`](Self::push); not for nobody's deque.
     #[inline(always)]
     #[must_use]
     pub unsafe fn take_back(self, position: i64) -> bool {
@@ -284,12 +291,12 @@ impl<T> Bottom<T> {
         unsafe { (*self.0).lower_bottom(position) }
     }
 
-    /// The rest of that for an owner that has no light fences. False if
-    /// [`Owner::pop_slow`](super::Owner::pop_slow) must be called all the same.
+    /// Ends a [`take_back`](Self::take_back) that failed because there are no light fences. Returns
+    /// `false` if [`Owner::pop_slow`](super::Owner::pop_slow) must still be called.
     ///
     /// # Safety
     ///
-    /// As for [`push`](Self::push), and the deque must not be nobody's.
+    /// As for [`push`](Self::push); not for nobody's deque.
     #[inline(always)]
     #[must_use]
     pub unsafe fn taken_back_fenced(self, position: i64) -> bool {

@@ -5,27 +5,27 @@ use drowse_sync::give_back_pages;
 use std::iter;
 use std::ptr::{self, NonNull};
 
-/// A power of two of one-word slots, indexed by ever-growing numbers, modulo their count.
+/// One-word slots, a power of two of them. An ever-growing index is reduced modulo their count.
 #[derive(Debug)]
 pub(super) struct Buffer<T> {
     slots: Box<[AtomicPtr<T>]>,
-    /// The buffer that this one has replaced: slow thieves may still read it.
+    /// Previous, smaller buffer, kept because slow thieves may still read it.
     outgrown: Option<NonNull<Self>>,
 }
 
 impl<T> Buffer<T> {
-    /// Allocates a buffer, to be [freed](Self::free) by its owner.
+    /// Allocates a buffer, which the caller must [free](Self::free).
     pub(super) fn leak(capacity: usize, outgrown: Option<NonNull<Self>>) -> NonNull<Self> {
         assert!(capacity.is_power_of_two(), "capacity {capacity} is no power of two");
         let slots = (0..capacity).map(|_| AtomicPtr::new(ptr::null_mut())).collect();
         NonNull::from(Box::leak(Box::new(Self { slots, outgrown })))
     }
 
-    /// Frees this buffer, and all that it and they have outgrown.
+    /// Frees this buffer, and all buffers that it has replaced, directly or indirectly.
     ///
     /// # Safety
     ///
-    /// Each must have come from [`leak`](Self::leak), and nobody may use any of them any more.
+    /// Each must come from [`leak`](Self::leak), and no thread may use any of them from now on.
     pub(super) unsafe fn free(newest: NonNull<Self>) {
         let mut next = Some(newest);
         while let Some(buffer) = next {
@@ -34,10 +34,10 @@ impl<T> Buffer<T> {
         }
     }
 
-    /// Gives the memory of all slots back to the system, those of outgrown buffers too. What is
-    /// read of them before they are written again is null, or what was there.
+    /// Gives the memory of all slots back to the system, including those of replaced buffers. A
+    /// read of a slot before the next write to it returns null or the old value.
     pub(super) fn give_back(&self) {
-        // SAFETY: a buffer lives no longer than those that it has outgrown: `free` frees them all.
+        // SAFETY: older buffers live as long as this one: `free` frees them all together.
         let older = |buffer: &&Self| buffer.outgrown.map(|older| unsafe { &*older.as_ptr() });
         for buffer in iter::successors(Some(self), older) {
             give_back_pages(&buffer.slots);

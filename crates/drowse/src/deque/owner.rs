@@ -1,4 +1,4 @@
-//! The owner's end.
+//! Owner's end of the deque.
 
 #[cfg(any(drowse_loom, drowse_shuttle))]
 mod faults;
@@ -15,24 +15,24 @@ use drowse_sync::{Arc, LightFences, faulty, full_fence, look, mutant, omittable}
 use std::cell::{Cell, RefCell};
 use std::ptr::{self, NonNull};
 
-/// The end that one thread pushes to and pops from. Can be sent to that thread, but not shared.
+/// End that its thread pushes to and pops from. Can be sent to a thread, but not shared.
 #[derive(Debug)]
 pub struct Owner<T> {
     shared: Arc<Shared<T>>,
-    /// The current buffer, so that the owner need not load its address.
+    /// Current buffer, so that the owner need not load its address.
     buffer: Cell<NonNull<Buffer<T>>>,
-    /// What lets it take the fast path; `None` while it must take the slow one.
+    /// Permission for the fast path; `None` while the owner must take the slow path.
     fences: RefCell<Option<LightFences>>,
-    /// Where it gets them.
+    /// Returns light fences, if they are available.
     get_fences: fn() -> Option<LightFences>,
-    /// Called after each push that left the fast path. Whether the next one must do so too.
+    /// Called after each push off the fast path. Returns `true` if the next must leave it too.
     after_slow_push: fn(&Self) -> bool,
-    /// What it can give back of its buffers' memory.
+    /// Memory of the buffers that the owner can give back.
     pages: Pages,
 }
 
-/// An owner that has pushed just now. Whoever looks for sleepers next needs no more than a light
-/// fence: an owner that has no light fences ended the push with a full one.
+/// Owner that has pushed just now, and needs no more than a light fence to look for sleepers: an
+/// owner without light fences ended the push with a full one.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct Pushed<T> {
@@ -42,26 +42,26 @@ pub struct Pushed<T> {
 impl<T> Pushed<T> {
     #[inline(always)]
     fn by(owner: &Owner<T>) -> &Self {
-        // SAFETY: it is an owner, and is laid out like one.
+        // SAFETY: `Pushed` is a `repr(transparent)` wrapper of `Owner`.
         unsafe { &*ptr::from_ref(owner).cast() }
     }
 
-    /// The owner itself.
+    /// Returns the owner.
     pub fn owner(&self) -> &Owner<T> {
         &self.owner
     }
 }
 
-// SAFETY: the raw pointer goes to a buffer that `shared` keeps alive; the cells go with the owner.
-// Light fences belong to the thread that got them, by a push: an owner is sent to its thread before
-// that, and stays there.
+// SAFETY: the raw pointer goes to a buffer that `shared` keeps alive; the cells move with the
+// owner. Light fences belong to the thread that got them, by a push: an owner is sent to its thread
+// before that, and stays there.
 unsafe impl<T> Send for Owner<T> {}
 
 impl<T> Owner<T> {
     pub(super) fn new(shared: Arc<Shared<T>>, get_fences: fn() -> Option<LightFences>) -> Self {
-        // ORDERING: relaxed; nobody else has the deque yet.
-        let buffer =
-            NonNull::new(shared.public.buffer.load(Ordering::Relaxed)).expect("a deque has a buffer");
+        // ORDERING: relaxed; no other thread has the deque yet.
+        let buffer = NonNull::new(shared.public.buffer.load(Ordering::Relaxed))
+            .expect("a deque has a buffer");
         let owner = Self {
             shared,
             buffer: Cell::new(buffer),
@@ -75,26 +75,26 @@ impl<T> Owner<T> {
         owner
     }
 
-    /// The same, that calls `hook` after each push that left the fast path: because a thief has
-    /// [asked](super::Stealer::ask), say, or somebody was [alerted](super::Stealer::alert). The
-    /// item is in its place then, and a fence was executed since. The next push does so too if the
-    /// hook says so.
+    /// Sets a `hook` to call after each push that left the fast path, as after a thief has
+    /// [asked](super::Stealer::ask) or [alerted](super::Stealer::alert) the owner. The item is in
+    /// its place, and a fence was executed since. If the hook returns `true` the next push leaves
+    /// the fast path too.
     #[must_use]
     pub fn with_hook(self, hook: fn(&Self) -> bool) -> Self {
         Self { after_slow_push: hook, ..self }
     }
 
-    /// As one that has pushed just now, and executed a fence.
+    /// Returns this owner, which has pushed just now, and executed a fence.
     pub fn pushed(&self) -> &Pushed<T> {
         Pushed::by(self)
     }
 
-    /// The end that it pushes to.
+    /// Returns the end that the owner pushes to.
     pub fn end(&self) -> Bottom<T> {
         Bottom::of(&self.shared)
     }
 
-    /// Adds the newest item, which may stay for as long as it likes.
+    /// Adds the newest item, which may stay for any time.
     #[inline]
     pub fn push(&self, item: NonNull<T>) -> &Pushed<T> {
         let position = self.bottom();
@@ -107,7 +107,7 @@ impl<T> Owner<T> {
         Pushed::by(self)
     }
 
-    /// The rest of a push that left the fast path.
+    /// Ends a push that left the fast path.
     #[cold]
     #[inline(never)]
     pub fn pushed_slow(&self) {
@@ -117,63 +117,62 @@ impl<T> Owner<T> {
         }
         let (bottom, is_light) = (self.bottom(), self.is_light());
         if !is_light {
-            // ORDERING: in the place of the light fence that pairs with a sleeper's heavy one, for
-            // an owner that has none.
+            // ORDERING: takes the place of the light fence in `Private::push`, for an owner that
+            // has none.
             full_fence("deque/push-unfenced");
         }
-        // ORDERING: relaxed; it makes no difference whether a thief's request is seen now or at the
-        // next push. That somebody sleeps is seen after the fence of the push.
+        // ORDERING: relaxed; a thief's request may be seen at the next push. A sleeper's alert is
+        // seen because of the fence of the push.
         let before = private.limit.load(Ordering::Relaxed);
         if before == ALERTED
             && bottom < private.room.get()
             && (is_light || private.price.is_still_due())
             && (self.after_slow_push)(self)
         {
-            return; // As it was.
+            return; // The limit stays as it is.
         }
-        // Not what it was before: the hook may have popped the item, and pushed it again elsewhere.
+        // Reads `bottom` again: the hook may have moved the item.
         self.make_room(self.bottom());
         if before == ASKED && is_light {
-            // A thief may have asked for it. (Without light fences it helps itself, at little
+            // A thief may have asked. (Without light fences it publishes by itself, at little
             // cost.)
             self.share();
         }
         self.change_fences();
-        // ORDERING: for an owner that has raised its limit just now: either a sleeper lowers it
-        // after that, or we see now that somebody sleeps.
+        // ORDERING: pairs with the fence in `Sleep::alert_posters`, for an owner that raised its
+        // limit: either the sleeper lowers the limit after that, or the hook now sees the sleeper.
         full_fence("deque/raise-unfenced");
         if (self.after_slow_push)(self) {
             self.shared.private.alert();
         }
     }
 
-    /// Publishes half of the private items, if nothing is public. Cheaper than when a thief must do
-    /// so.
+    /// Publishes half of the private items, if nothing is public. Cheaper than by a thief.
     pub fn share(&self) {
         let public = &*self.shared.public;
         let bottom = self.bottom();
         public.split.update(|split| {
-            // ORDERING: relaxed; `top` never falls. If it seems lower than it is, nothing is
+            // ORDERING: relaxed; `top` never falls. If this is an old, lower value, nothing is
             // shared, and the thief asks again.
             if split.index() > public.top.load(Ordering::Relaxed) {
                 return split;
             }
-            // No fence: it is the owner who pops, and it does not while it is here.
+            // No fence: only the owner pops, and it is here.
             shared_half(split, bottom)
         });
     }
 
-    /// Makes the next push take the slow path, as if a thief had asked for something: what is
-    /// pushed becomes public at once.
+    /// Makes the next push take the slow path, as if a thief had asked: the pushed item becomes
+    /// public at once.
     pub fn share_next(&self) {
         // ORDERING: relaxed; only the owner acts on it.
         self.shared.private.limit.store(ASKED, Ordering::Relaxed);
     }
 
-    /// Takes the newest item. If a join has pushed it, it must be run before that goes on: see
-    /// [`bottom`](super::bottom).
+    /// Takes the newest item. If a join has pushed it, it must be run before that join continues:
+    /// see [`bottom`](super::bottom).
     pub fn pop(&self) -> Option<NonNull<T>> {
-        // ORDERING: relaxed; `top` never falls, so what looks empty to the owner is.
+        // ORDERING: relaxed; `top` never falls, so a deque that looks empty to its owner is empty.
         if self.bottom() <= self.shared.public.top.load(Ordering::Relaxed) {
             return None;
         }
@@ -191,10 +190,10 @@ impl<T> Owner<T> {
     pub fn take_back(&self, item: NonNull<T>) -> bool {
         let bottom = self.bottom() - 1;
         // ORDERING: relaxed; the owner wrote the slot itself. If the deque is empty the slot is
-        // stale, and `split` tells.
+        // stale, and the check of `split` below fails.
         let newest = self.slot(bottom).load(Ordering::Relaxed);
-        // Look first: to withdraw another item, even for a moment, would hide it from a worker that
-        // takes a last look before it sleeps.
+        // Compares first: to withdraw another item, even for a moment, would hide it from a worker
+        // that takes its last look before it sleeps.
         let is_newest = faulty!(
             "deque/take-back-hides-others",
             ptr::eq(newest, item.as_ptr()),
@@ -202,20 +201,20 @@ impl<T> Owner<T> {
         );
         let is_back = is_newest && (self.shared.lower_bottom(bottom) || self.pop_slow(bottom));
         if is_back {
-            // All that was above it is gone.
+            // All items above it are gone.
             self.shared.private.cover.set(self.shared.private.cover.get().min(bottom));
         }
         is_back
     }
 
-    /// How many items there are. Thieves may have taken some of them by now.
+    /// Returns the number of items. Thieves may have taken some of them by now.
     pub fn len(&self) -> usize {
-        // ORDERING: relaxed; a number that is out of date at once.
+        // ORDERING: relaxed; the number may be out of date at once.
         let top = self.shared.public.top.load(Ordering::Relaxed);
         usize::try_from(self.bottom() - top).unwrap_or(0)
     }
 
-    /// Whether there is nothing left.
+    /// Returns `true` if no item is left.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -240,8 +239,8 @@ impl<T> Owner<T> {
         self.shared.private.mask.set(self.buffer().capacity() - 1);
     }
 
-    /// The slow end of a pop: the item may be public, or gone. True if it is ours. If not, undoes
-    /// the pop.
+    /// Ends a pop of an item that may be public, or gone. Returns `true` if the owner gets it;
+    /// otherwise undoes the pop.
     #[cold]
     #[inline(never)]
     #[must_use]
@@ -251,7 +250,7 @@ impl<T> Owner<T> {
             return true;
         }
         loop {
-            // ORDERING: relaxed; a fence is in `is_private_fenced`, or in `lower_bottom`.
+            // ORDERING: relaxed; `is_private_fenced` or `lower_bottom` has executed a fence.
             let split = public.split.load(Ordering::Relaxed);
             if split.index() > bottom {
                 if public.split.replace(split, split.at(bottom)) {
@@ -260,7 +259,7 @@ impl<T> Owner<T> {
             } else if !look!("deque/pop-ignores-claim", split.is_claimed()) {
                 return true;
             } else {
-                // A thief is after what we pop, or after what is left: that it can have.
+                // Ends a thief's claim, and publishes half of the items below ours.
                 let left = faulty!("deque/pop-shares-its-own", bottom, bottom + 1);
                 if public.split.replace(split, shared_half(split, left)) {
                     return true;
@@ -269,7 +268,7 @@ impl<T> Owner<T> {
         }
     }
 
-    /// Takes the item at `bottom`, which was public: the split has come down to it.
+    /// Takes the item at `bottom`, which was public until the split was lowered to it.
     fn pop_public(&self, bottom: i64) -> bool {
         let public = &*self.shared.public;
         // ORDERING: pairs with the fence in `Stealer::steal_public`: handshake 2 of the module's
@@ -280,29 +279,33 @@ impl<T> Owner<T> {
         if top < bottom {
             return true;
         }
-        // The last public item, or none.
+        // The item is the last public one, or gone.
         let won = top == bottom && faulty!("deque/pop-last-without-race", self.win_last(top), true);
-        // Taken by us or by a thief, the index is used up: `top`, `split` and `bottom` meet behind
-        // it, or behind what thieves have taken that was pushed after it.
+        // The index is used up: `top`, `split` and `bottom` meet behind it, or behind younger items
+        // that thieves have taken.
         let behind = faulty!("deque/pop-forgets-younger", top.max(bottom + 1), bottom + 1);
         public.split.update(|split| split.at(behind));
-        // ORDERING: release, as every store to `bottom`, though no item is left below.
+        // ORDERING: release, like every store to `bottom`, though no item is left below.
         self.shared.private.set_bottom(behind, Ordering::Release);
         won
     }
 
-    /// Races the thieves for the last public item, at `top`. After the fence of `pop_public`.
+    /// Races the thieves for the last public item, at `top`, after the fence in `pop_public`.
     fn win_last(&self, top: i64) -> bool {
-        // ORDERING: relaxed; the order among the takers of one index is that of the changes of
-        // `top`, and the owner takes what it pushed itself. The fence in `pop_public` releases.
-        self.shared.public.top.compare_exchange(top, top + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        // ORDERING: relaxed; the modification order of `top` decides who takes an index, and the
+        // owner has pushed the item itself. The fence in `pop_public` releases.
+        self.shared
+            .public
+            .top
+            .compare_exchange(top, top + 1, Ordering::Relaxed, Ordering::Relaxed)
+            .is_ok()
     }
 
-    /// Makes room for an item at `bottom`: looks how far the thieves are, and grows if that is not
-    /// far enough.
+    /// Makes room for an item at `bottom`: reads the thieves' position, and grows if the buffer is
+    /// full.
     fn make_room(&self, bottom: i64) {
-        // ORDERING: acquire pairs with the release of a thief's compare-and-swap: it has read the
-        // slot that we are about to use again.
+        // ORDERING: acquire pairs with the release of `top` in `Stealer::steal_public`: the thief
+        // has read the slot before we use it again.
         let top = self.shared.public.top.load(Ordering::Acquire);
         self.pages.reached(bottom);
         let capacity = self.buffer().capacity() as i64;
@@ -312,7 +315,7 @@ impl<T> Owner<T> {
         self.set_limit(top);
     }
 
-    /// Sets how far pushes can take the fast path, as long as the thieves are at `top` or beyond.
+    /// Sets how far pushes can take the fast path, while the thieves are at `top` or beyond.
     fn set_limit(&self, top: i64) {
         let capacity = self.buffer().capacity() as i64;
         let room = (top + capacity).min(self.pages.limit());
@@ -334,9 +337,9 @@ impl<T> Owner<T> {
         }
         faulty!("deque/grow-frees-old", (), faults::spoil(self.buffer(), top..bottom));
         self.use_buffer(bigger);
-        // ORDERING: release publishes the copied slots to thieves, which acquire the pointer. The
-        // old buffer stays as it is: a thief that still reads it finds the same items at the same
-        // indices.
+        // ORDERING: release publishes the copied slots to `Stealer::steal_public`, which acquires
+        // the pointer. The old buffer is not changed: a thief that still reads it finds the same
+        // items at the same indices.
         self.shared
             .public
             .buffer
@@ -344,7 +347,7 @@ impl<T> Owner<T> {
     }
 }
 
-/// The split with half of the private items published, if there are any, and claimed by nobody.
+/// Returns the split with half of the private items published, and without a claim.
 fn shared_half(split: Split, bottom: i64) -> Split {
     let private = (bottom - split.index()).max(0);
     split.at(split.index() + (private + 1) / 2)

@@ -1,25 +1,26 @@
-//! What an owner can give back of its buffers' memory.
+//! Memory of the buffers that an owner can give back.
 
 use std::cell::Cell;
 
-/// A buffer with so many slots is large, and worth a system call: 1 MiB. (Under loom: one that has
+/// Number of slots from which on a buffer is worth a system call: 1 MiB. (Under loom: one that has
 /// grown.)
-pub(super) const LARGE: usize = if cfg!(drowse_loom) { 4 } else { (1 << 20) / size_of::<*mut ()>() };
+pub(super) const LARGE: usize =
+    if cfg!(drowse_loom) { 4 } else { (1 << 20) / size_of::<*mut ()>() };
 
-/// Whether pushes have touched many pages of the buffers since they were last given back.
+/// Record of whether pushes have touched many pages of the buffers since they were last given back.
 ///
-/// A push goes to the next index, and so to the next page sooner or later, however few items there
-/// are at a time: it is the indices that count. The mark is `LARGE` indices behind where the pages
-/// were given back. The owner's limit is no higher than the mark, so that the push that reaches it
-/// leaves the fast path, and is noted here; those before need not ask.
+/// Each push goes to the next index, and so to the next page sooner or later, even if there are few
+/// items at a time: the indices count. The mark is `LARGE` indices behind the position where the
+/// pages were given back. The owner's limit is at most the mark, so the push that reaches the mark
+/// leaves the fast path and is noted here; earlier pushes need no check.
 #[derive(Debug)]
 pub(super) struct Pages {
-    /// As long as `bottom` has not reached this, few pages were touched. [`NONE`] afterwards, and
-    /// when nothing was given back yet.
+    /// Few pages were touched while `bottom` is below this. [`NONE`] after that, and when nothing
+    /// was given back yet.
     mark: Cell<i64>,
 }
 
-/// A mark that no `bottom` reaches.
+/// Mark that no `bottom` reaches.
 const NONE: i64 = i64::MAX;
 
 impl Default for Pages {
@@ -29,24 +30,24 @@ impl Default for Pages {
 }
 
 impl Pages {
-    /// Whether to give back what a deque takes up whose current buffer has so many slots.
+    /// Returns `true` if a deque with `capacity` slots should give its pages back.
     pub(super) fn are_worth_giving_back(&self, capacity: usize) -> bool {
         capacity >= LARGE && self.mark.get() == NONE
     }
 
-    /// They were given back, all of them, and the next push is to index `bottom`.
+    /// Notes that all pages were given back, and that the next push is to index `bottom`.
     pub(super) fn given_back_at(&self, bottom: i64) {
         self.mark.set(bottom + LARGE as i64);
     }
 
-    /// The owner is about to push to index `bottom`, on the slow path.
+    /// Notes that the owner is about to push to index `bottom`, on the slow path.
     pub(super) fn reached(&self, bottom: i64) {
         if bottom >= self.mark.get() {
             self.mark.set(NONE);
         }
     }
 
-    /// Where the owner must leave the fast path.
+    /// Returns the index at which the owner must leave the fast path.
     pub(super) fn limit(&self) -> i64 {
         self.mark.get()
     }

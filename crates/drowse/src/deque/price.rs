@@ -1,4 +1,4 @@
-//! What an owner pays for light fences.
+//! Price that an owner pays for light fences.
 
 use drowse_sync::{LightFences, want_light_fences};
 use std::cell::Cell;
@@ -7,49 +7,49 @@ use std::cell::Cell;
 /// some nanoseconds longer than with light ones; a heavy fence takes tens of microseconds.)
 const A_HEAVY_FENCE: u32 = 1_000;
 
-/// The most that an owner pays before it tries light fences again.
+/// Most slow pushes that an owner pays before it tries light fences again.
 const MOST: u32 = 4 * A_HEAVY_FENCE;
 
-/// An owner that gets none, though it has paid, tries again after this many slow pushes.
+/// Slow pushes after which an owner tries again that has paid but got no light fences.
 const A_FEW: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 1 } else { 64 };
 
-/// After it was refused so often it is worth asking the system for light fences, which may mean to
-/// start a thread.
+/// Refusals after which it is worth asking the system for light fences, which may start a thread.
 const OFTEN: u32 = 16;
 
-/// Light fences make pushes cheap, and have others execute heavy ones. An owner that pushes a
-/// little, sleeps, and pushes a little again is better off without. So it pays for the heavy fences
-/// that it was the cause of, by slow pushes, before it gets light ones again: neither then costs
-/// more than twice what the better of the two would have cost.
+/// Slow pushes that an owner owes before it gets light fences.
 ///
-/// A new owner, and one whose light fences have cost nobody anything, gets them at once.
+/// Light fences make pushes cheap, but make other threads execute heavy ones. An owner that pushes
+/// a little, sleeps, and pushes a little again is better off without them. So it pays for the heavy
+/// fences that it has caused, by slow pushes, before it gets light ones again: this costs at most
+/// twice as much as the better of the two choices.
+///
+/// A new owner gets them at once, and so does an owner whose light fences caused no heavy ones.
 #[derive(Debug)]
 pub(super) struct Price {
-    /// Slow pushes to go.
+    /// Slow pushes that are still due.
     due: Cell<u32>,
-    /// How often it was refused since it last asked the system.
+    /// Refusals since the owner last asked the system.
     refusals: Cell<u32>,
 }
 
 impl Price {
-    /// Nothing is due.
     pub(super) const fn new() -> Self {
         Self { due: Cell::new(0), refusals: Cell::new(0) }
     }
 
-    /// A slow push. Whether more are due after it, or it is the last.
+    /// Counts a slow push. Returns `true` if it was still due.
     pub(super) fn is_still_due(&self) -> bool {
         let due = self.due.get();
         self.due.set(due.saturating_sub(1));
         due > 0
     }
 
-    /// Whether the owner may have light fences.
+    /// Returns `true` if the owner may have light fences.
     pub(super) fn is_paid(&self) -> bool {
         self.due.get() == 0
     }
 
-    /// It did not get any.
+    /// Notes that the owner was refused light fences.
     pub(super) fn refused(&self) {
         self.due.set(A_FEW);
         let refusals = self.refusals.get() + 1;
@@ -59,7 +59,7 @@ impl Price {
         }
     }
 
-    /// The owner gives them back.
+    /// Gives the owner's fences back, and sets their price.
     pub(super) fn give_back(&self, fences: Option<LightFences>) {
         let heavy = fences.map_or(0, |fences| fences.cost());
         let heavy = u32::try_from(heavy).unwrap_or(u32::MAX);
@@ -99,7 +99,7 @@ mod tests {
     fn heavy_fences_are_paid_for() {
         let price = Price::new();
         let Some(fences) = LightFences::at_any_cost() else { return };
-        // Light fences of this very thread are no reason to fence others.
+        // Light fences of the calling thread alone would cause no heavy fence.
         std::thread::scope(|s| {
             s.spawn(|| {
                 heavy_fence("");

@@ -1,4 +1,4 @@
-//! What loom cannot show: many items, many threads, real memory; with light fences and without.
+//! Tests that loom cannot run: many items and threads, real memory; with and without light fences.
 
 use super::{Owner, Steal, Stealer, with_fences};
 use drowse_sync::LightFences;
@@ -39,7 +39,7 @@ fn both_ways(test: impl Fn(Owner<AtomicU32>, Stealer<AtomicU32>)) {
     both_ways_from(2, test);
 }
 
-/// With light fences and without, in a deque that starts at this capacity.
+/// Runs `test` with light fences and without, on a deque with this initial capacity.
 pub(super) fn both_ways_from(capacity: usize, test: impl Fn(Owner<AtomicU32>, Stealer<AtomicU32>)) {
     for get in [LightFences::at_any_cost, || None] {
         let (owner, stealer) = with_fences(0, capacity, get);
@@ -88,8 +88,8 @@ fn takes_back_the_newest_and_nothing_else() {
     });
 }
 
-/// A deque whose owner has room to push without looking; `None` where there are no light fences,
-/// and nothing is private.
+/// Returns a deque whose owner can push on the fast path; `None` where there are no light fences,
+/// and so no private items.
 fn with_private_items() -> Option<(Owner<AtomicU32>, Stealer<AtomicU32>)> {
     LightFences::at_any_cost()?;
     let (owner, stealer) = with_fences(0, 16, LightFences::at_any_cost);
@@ -140,7 +140,6 @@ fn what_is_shared_can_be_taken_by_thief_or_owner() {
     assert_eq!((owner.pop(), stealer.steal()), (None, Steal::Empty));
 }
 
-/// Does what the owner does, with three thieves about, who go when it is done and nothing is left.
 pub(super) fn while_thieves_steal(stealer: &Stealer<AtomicU32>, owner: impl FnOnce()) {
     let done = &AtomicBool::new(false);
     thread::scope(|s| {

@@ -1,12 +1,13 @@
-//! Workers without a thread: what is left in their seats, and how they get one again.
+//! Workers without a thread: what their seats hold, and how a thread is started for them.
 //!
-//! What belongs to a worker and not to its thread, its end of the deque above all, is kept here
-//! while it has none. See `drowse_sleep`'s `absent.rs` for how the others see that.
+//! The parts of a worker that do not belong to its thread, above all the owner's end of the deque,
+//! are kept here while it has no thread. See `drowse_sleep`'s `absent.rs` for how other workers see
+//! that.
 //!
-//! The first worker always has a thread, so somebody is there to run things even if the system
-//! lets us start no more. If it does not, a thread that was to be started is given up, somebody who
-//! sleeps is woken in its place, if there is anybody, and nobody tries again for a while. But what
-//! a broadcast has left for a worker nobody else can run: whoever broadcasts goes on trying.
+//! The first worker always has a thread, so the pool makes progress even if the system starts no
+//! other. If it refuses a thread, `start` gives up, wakes another sleeper instead, if there is one,
+//! and no thread is tried for a while. But only the worker itself can run what a broadcast has left
+//! for it: then `start` tries again until it succeeds.
 
 use super::recruit::Recruiter;
 use super::registry::Registry;
@@ -18,20 +19,20 @@ use std::fmt;
 use std::thread;
 use std::time::Duration;
 
-/// After the system has refused a thread, none is tried for so long.
+/// Time for which no thread is tried after the system has refused one.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// But where there is no other way, it is tried again after this.
+/// Time between two attempts where there is no other way.
 const NEXT_TRY: Duration = Duration::from_millis(2);
 
 /// The seats of one pool that have no thread.
 pub(crate) struct Vacancies {
     recruiter: Arc<Recruiter>,
-    /// One a worker. What is there holds the registry, and the registry holds us: so it is taken
-    /// out at the end of the pool.
+    /// One entry per worker. It holds the registry, which holds this: emptied at the end of the
+    /// pool.
     seats: Box<[Mutex<Option<ThreadBuilderParts>>]>,
     clock: Stopwatch,
-    /// When the system may be asked for a thread again, in nanoseconds by the clock.
+    /// Time at which the system may be asked for a thread again, in nanoseconds by the clock.
     refused_until: Counter,
     has_complained: AtomicBool,
 }
@@ -47,18 +48,18 @@ impl Vacancies {
         }
     }
 
-    /// Leaves a seat to whoever needs it.
+    /// Leaves the parts of a worker for the next thread in its seat.
     pub(super) fn deposit(&self, parts: ThreadBuilderParts) {
         let seat = parts.index;
         *self.seats[seat].lock() = Some(parts);
     }
 
-    /// Takes what is left there. Nothing, if the pool has ended.
+    /// Takes the parts that are left for a seat. `None` if the pool has ended.
     pub(super) fn take(&self, seat: usize) -> Option<ThreadBuilderParts> {
         self.seats[seat].lock().take()
     }
 
-    /// The pool has ended: nobody needs them any more.
+    /// Drops all parts, as the pool has ended.
     pub(super) fn clear(&self) {
         for seat in 0..self.seats.len() {
             drop(self.take(seat));
@@ -69,9 +70,9 @@ impl Vacancies {
         u64::try_from(self.clock.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// The system lets us start no thread for this worker.
+    /// Records that the system has refused a thread, and reports it once.
     fn refused(&self, error: &std::io::Error) {
-        // ORDERING: relaxed; nothing but the line depends on it.
+        // ORDERING: relaxed; only the message depends on it.
         if !self.has_complained.swap(true, Ordering::Relaxed) {
             say(format_args!(
                 "drowse: a thread that a pool needs could not be started, it goes on with those that it has: {error} \
@@ -82,7 +83,7 @@ impl Vacancies {
     }
 }
 
-/// It tells no more than its name, as [`Limits`](super::start::Limits).
+/// Prints only the name, as for [`Limits`](super::start::Limits).
 impl fmt::Debug for Vacancies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Vacancies")
@@ -102,19 +103,23 @@ impl Starter for Vacancies {
             let registry = Arc::clone(&back.registry);
             self.deposit(back);
             let home = registry.threads[worker].terminate.word();
-            // As if it had come, and found nothing.
+            // The worker searches, as if its thread had come and found nothing.
             let _ = registry.sleep.arrive(worker, home);
-            // WAKE: a broadcast that came since the claim took the worker for awake.
+            // WAKE: `Sleep::post_broadcast` woke no thread for this worker if it came after the
+            // claim. `stay_away` looks at the letters once the worker is counted as asleep again.
             if registry.sleep.stay_away(worker, home, &|| registry.has_letter(worker)) {
                 return wake_another(&registry);
             }
-            // There is something for this worker alone, or somebody stands in the way.
+            // There is a letter for this worker, or another thread prevents the sleep.
             parts = self.take(worker);
             if home.probe() {
                 return;
             }
             if registry.has_letter(worker) {
-                #[allow(clippy::disallowed_methods, reason = "nothing tells when there are threads again")]
+                #[allow(
+                    clippy::disallowed_methods,
+                    reason = "nothing tells when there are threads again"
+                )]
                 thread::sleep(NEXT_TRY);
             }
         }
@@ -126,7 +131,7 @@ impl Starter for Vacancies {
     }
 }
 
-/// Somebody who was needed is not to be had.
+/// Wakes another worker, because the thread for this one could not be started.
 fn wake_another(registry: &Registry) {
     if registry.work_visible() {
         registry.sleep.wake_in_place_of_absent();

@@ -1,4 +1,4 @@
-//! Who hears that the pool stands still, and what is told.
+//! The deadlock alarm of a pool: its lookout, and the report for the user's handler.
 
 use super::recruit::{Presence, Recruiter};
 use super::registry::{Handlers, Registry};
@@ -7,11 +7,10 @@ use drowse_sleep::{Lookout, Sleep, Standstill, Stopped};
 use drowse_sync::{Arc, Counter, Weak, faulty, say};
 use std::time::Duration;
 
-/// How long a pool must have stood still before that is called a deadlock, unless the builder says
-/// otherwise.
+/// Time that a pool must have stood still before that is a deadlock, unless the builder sets it.
 pub(crate) const DEADLOCK_AFTER: Duration = Duration::from_millis(200);
 
-/// The same sleep; with a census if anybody wants to hear of deadlocks.
+/// Returns `sleep`; with a census and a lookout if the pool has a deadlock handler.
 pub(super) fn with_alarm(
     sleep: Sleep,
     handlers: &Handlers,
@@ -35,8 +34,8 @@ pub(super) fn with_alarm(
             failures.add(1);
             if failures.get() == 1 {
                 say(format_args!(
-                    "drowse: a pool may have come to a standstill, and there is no thread to be had that would \
-                     make sure: {error}"
+                    "drowse: a pool may be deadlocked, but the system starts no thread that would check \
+                     it: {error}"
                 ));
             }
         }
@@ -44,10 +43,11 @@ pub(super) fn with_alarm(
     })
 }
 
-/// The life of a lookout. It has the pool only while it raises an alarm.
+/// Runs a lookout. It holds the pool only while it looks at the queues or raises an alarm.
 fn keep_lookout(lookout: &Lookout, pool: &Weak<Registry>, presence: &Presence) {
     let look = |standstill: &Standstill, _| {
-        // If spares have run out, that matters if a job is queued: no thread is left to run it.
+        // Without a mark the pool stands still because spares have run out. That matters only if a
+        // job is queued: no thread is left to run it.
         let has_queued = || pool.upgrade().is_some_and(|pool| pool.has_queued_jobs());
         if standstill.has_marks() || has_queued() { standstill.motions() } else { None }
     };
@@ -58,7 +58,7 @@ fn keep_lookout(lookout: &Lookout, pool: &Weak<Registry>, presence: &Presence) {
 }
 
 impl Registry {
-    /// Calls the user's handler, on a thread that is not a worker, with nothing locked.
+    /// Calls the user's handler, on a thread that is not a worker, with no lock held.
     fn raise_alarm(&self, standstill: &Standstill) {
         if let Some(handler) = &self.handlers.deadlock {
             let deadlock = self.deadlock(standstill);
@@ -66,7 +66,8 @@ impl Registry {
         }
     }
 
-    /// Whether a queue holds a job, be it for anyone or for one worker. For when nobody is active.
+    /// Returns `true` if any queue holds a job or a letter. Reliable only while no worker is
+    /// active.
     fn has_queued_jobs(&self) -> bool {
         self.work_visible() || self.threads.iter().any(|thread| thread.broadcasts.are_there())
     }
@@ -81,7 +82,7 @@ impl Registry {
                 Stopped::Gone => WorkerState::Gone,
             };
             if index >= self.num_threads() && state == WorkerState::Gone {
-                continue; // Nobody sits there.
+                continue; // No spare uses this seat.
             }
             let mut report = self.report_on(index, state);
             if let Stopped::Blocked(mark) = stopped {

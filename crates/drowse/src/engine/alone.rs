@@ -1,8 +1,8 @@
-//! What a worker does that waits in [isolation](super::isolate), and has nothing to run.
+//! Sleep in [isolation](super::isolate): for a worker that waits there, and has nothing to run.
 //!
-//! It sleeps, and keeps its [place](super::place) as long as others have theirs and do not sleep
-//! like this: they see to what there is. The last one lends its place to a spare when there is
-//! something to do, and until then sleeps like any other, so that it is found.
+//! The worker sleeps, and keeps its [place](super::place) as long as other workers have places and
+//! do not sleep alone: they do the other work. The last one lends its place to a spare when there
+//! is work, and until then sleeps like any other worker, so that posts find it.
 
 use super::isolate::MOST_THEFTS;
 use super::lineage::Point;
@@ -16,9 +16,9 @@ use drowse_sync::omittable;
 use std::cell::Cell;
 
 impl Registry {
-    /// This worker has pushed something, or something of it was left for others, before a fence:
-    /// those who sleep alone may wait for what it is in the middle of.
-    pub(super) fn call_those_who_wait_for(&self, worker: usize) {
+    /// Calls the workers that sleep alone and may wait for what `worker` is in the middle of. To be
+    /// called after a fence, when `worker` has pushed something, or a job with its origin was left.
+    pub(super) fn call_waiters_of(&self, worker: usize) {
         let (mut of, mut thefts) = (worker, MOST_THEFTS);
         while let Some(descent) = self.threads[of].lineage.read().filter(|_| thefts > 0) {
             (of, thefts) = (descent.origin.worker, thefts - 1);
@@ -42,8 +42,9 @@ impl WorkerThread {
                 || (has_been_refused.get() && self.registry.spares.freed() != freed)
                 || self.descendants_are_pushed(since)
         };
-        // WAKE: the latch's setter wakes us. So does whoever is at a descendant, and pushes one:
-        // it may wait for that one in a way that we know nothing of.
+        // WAKE: the latch's setter wakes us. So does a worker that runs a descendant and pushes
+        // another, by `call_waiters_of`: it may wait for that job in a way that is not
+        // known here.
         let sleep = || self.registry.sleep.sleep_alone(self.index(), latch, &has_news, self);
         let lend_place = || {
             self.while_away(IfNobody::Keep, |somebody_else_works| {
@@ -51,15 +52,15 @@ impl WorkerThread {
                 sleep();
             });
         };
-        // A letter that is none of its business is for whoever has our place. If there is nobody,
-        // it has to wait.
+        // A letter that this worker may not run is for the thread that gets our place. If no thread
+        // can take the place, the letter has to wait.
         if self.has_letter() || self.place_is_wanted() {
             return lend_place();
         }
         if self.place().is_none() {
             return sleep();
         }
-        // Nobody need be at what others have spawned, or were sent.
+        // What others have spawned, or were sent, may not have been begun by any worker.
         let is_elsewhere = matches!(what, WaitFor::Install | WaitFor::Handle | WaitFor::Future);
         let is_last = !self.registry.places.begin_alone() || is_elsewhere;
         has_been_refused.set(is_last);
@@ -70,31 +71,35 @@ impl WorkerThread {
         let sees_work = must_lend && Host::work_visible(self);
         match must_lend {
             true if sees_work => (),
-            // Whoever comes with something, from outside say, finds nobody but us.
+            // A job from outside, for example, finds no worker but this one.
             true => self.sleep_until_work(latch),
             false => sleep(),
         }
         self.registry.places.end_alone();
-        // What we wait for may need somebody who does other work, and there is nobody else.
+        // What we wait for may need a worker that does other work, and there is no other.
         if sees_work {
             lend_place();
         }
     }
 
-    /// It is about to sleep: whether there is a descendant of what it waits for, to be stolen.
-    /// If not, it is called when one is pushed: by those who are at some already, and by those who
-    /// begin one, with their first push.
+    /// Returns `true` if a descendant of what this worker waits for can be stolen. If not, the
+    /// worker may sleep, and is called when one is pushed: by the workers that run a descendant
+    /// already, and by those that begin one, with their first push.
     fn descendants_are_pushed(&self, since: Point) -> bool {
         Stealer::listen_to(|| {
             let at_it = self.descendants_at(since);
-            at_it.map(|(thief, descent)| (&self.registry.threads[thief].stealer, descent.since.position))
+            at_it.map(|(thief, descent)| {
+                (&self.registry.threads[thief].stealer, descent.since.position)
+            })
         })
     }
 
-    /// Whether there is a letter that it may run itself, or leave to a spare, if it can.
+    /// Returns `true` if there is a letter to run here, or to leave to a spare if `can_lend`.
     fn has_letter_to_see_to(&self, since: Point, can_lend: bool) -> bool {
         let may_run = |origin| self.comes_from(origin, since);
-        let Some(place) = self.place().filter(|place| self.registry.has_letter(*place)) else { return false };
+        let Some(place) = self.place().filter(|place| self.registry.has_letter(*place)) else {
+            return false;
+        };
         (can_lend && self.registry.spares.can_be_had())
             || self.registry.threads[place].broadcasts.have(may_run)
     }

@@ -1,28 +1,27 @@
-//! Descent across pools: what the job that a worker runs descends from in other pools.
+//! Descent across pools: the ancestors that a job has in other pools.
 //!
 //! A worker that waits in isolation for a closure which it has sent to another pool runs nothing
-//! but descendants of it. What is sent back to its own pool in the middle of that closure is such a
-//! descendant, and may have nobody else to run it. So the closure takes along where it comes from:
-//! the waiting worker's pool, the worker, and the moment. While a worker of the other pool runs the
-//! closure, it has that pool as an *ancestor*; so has a thief that steals from it what was pushed
-//! meanwhile. What such a worker sends to the ancestor is left there as a job with an origin
-//! (`give_back`), and is found like every other descendant.
+//! but descendants of the closure. A job that the closure sends back to the first pool is one, and
+//! there may be no other worker to run it. So the closure carries its origin: the waiting worker's
+//! pool, its index, and its moment. While a worker of the other pool runs the closure, it has the
+//! first pool as an *ancestor*; so has a thief that steals from it what was pushed meanwhile. A job
+//! that such a worker sends to the ancestor is left there with its origin (`Registry::leave_job`),
+//! and is found like every other descendant.
 //!
-//! A thief takes the ancestors over from its victim, so they are known to thieves of thieves too;
-//! and they are passed on from pool to pool.
+//! A thief takes over the ancestors of its victim, so that thieves of thieves know them too. They
+//! are also passed on from pool to pool.
 
 use super::lineage::{Origin, Origins, Point};
 use super::registry::Registry;
 use super::worker::WorkerThread;
 use drowse_sync::{Arc, Mutex, Outlined, look};
 
-/// The ancestors of what one worker runs, for itself and for thieves: of each of the jobs that it
-/// has begun and not ended, the innermost last. Empty most of the time, and where nothing is
-/// isolated always.
+/// The ancestors of what one worker runs, read by itself and by thieves: an entry for each job that
+/// it has begun and not ended, the innermost last. Mostly empty; always, if nothing is isolated.
 #[derive(Debug)]
 pub(super) struct Ancestry(Mutex<Outlined<Vec<Branch>>>);
 
-/// The ancestors of all that a worker has pushed and sent from a point on, until the next one.
+/// The ancestors of all that a worker pushes and sends from `since` until the next branch.
 #[derive(Debug)]
 struct Branch {
     since: Point,
@@ -34,7 +33,7 @@ pub(super) type Ancestors = Arc<[Ancestor]>;
 /// A pool in which a worker waits, in isolation, for the end of the job.
 #[derive(Debug, Clone)]
 pub(super) struct Ancestor {
-    /// Held, so that no other pool takes its address.
+    /// Keeps the registry in memory: its address is its id, and must not be reused.
     pool: Arc<Registry>,
     origins: Origins,
 }
@@ -44,7 +43,7 @@ impl Ancestry {
         Self(Mutex::new(Outlined::new(Vec::new())))
     }
 
-    /// Returns the ancestors of a job that the worker has pushed, or sent, there.
+    /// Returns the ancestors of the job that the worker has pushed or sent at `origin`.
     fn of(&self, origin: Origin) -> Option<Ancestors> {
         let branches = self.0.lock();
         branches.iter().rev().find(|branch| origin.is_since(branch.since))?.ancestors.clone()
@@ -56,8 +55,9 @@ impl Ancestry {
 }
 
 impl Registry {
-    /// Returns where what the calling thread sends to this pool comes from, if that is known: the
-    /// thread is a worker of another pool, and runs what a worker of this one waits for.
+    /// Returns the origins of what the calling thread sends to this pool. `None` unless the thread
+    /// is a worker of another pool and runs a descendant of what a worker of this pool waits for in
+    /// isolation.
     pub(super) fn origins_of_caller(&self) -> Option<Origins> {
         WorkerThread::with_current(|worker| {
             let worker = worker.filter(|worker| worker.registry().has_ancestors())?;
@@ -68,7 +68,7 @@ impl Registry {
         })
     }
 
-    /// Whether a job in this pool has ancestors in others.
+    /// Returns `true` if a worker of this pool runs a job with ancestors in other pools.
     #[inline]
     pub(super) fn has_ancestors(&self) -> bool {
         self.with_ancestors.get() > 0
@@ -81,19 +81,19 @@ impl WorkerThread {
     }
 
     /// Returns the ancestors of what this worker runs. `None` in a forked child: a thread of the
-    /// parent may have the lock, and no other pool has a thread that could wait.
+    /// parent may hold the lock, and no other pool has a thread that could wait.
     fn current_ancestors(&self) -> Option<Ancestors> {
         if self.registry.is_left_behind() { None } else { self.ancestry().current() }
     }
 
-    /// Returns the ancestors of what this worker, which is isolated and is going to wait for it,
-    /// sends to another pool now: its own pool, and those of the job that it runs.
+    /// Returns the ancestors of what this worker, which is isolated and about to wait, sends to
+    /// another pool now: its own pool, and the ancestors of the job that it runs.
     pub(super) fn ancestors_of_sent(&self) -> Ancestors {
         let own = Ancestor { pool: Arc::clone(self.registry()), origins: self.sends() };
         let inherited = self.current_ancestors();
         let mut ancestors = Vec::new();
         for ancestor in inherited.as_deref().unwrap_or_default() {
-            // Of two in this pool the later one descends from the other.
+            // An inherited ancestor in this pool is left out: the one added below descends from it.
             if ancestor.pool.id() != self.registry().id() {
                 ancestors.push(ancestor.clone());
             }
@@ -103,10 +103,14 @@ impl WorkerThread {
     }
 
     /// Calls `f`, which runs a job with these ancestors.
-    pub(super) fn with_ancestors<R>(&self, ancestors: Option<Ancestors>, f: impl FnOnce() -> R) -> R {
-        // Where no job has ancestors, there are none to hide either. And none are needed in a
-        // forked child.
-        if (ancestors.is_none() && !self.registry.has_ancestors()) || self.registry.is_left_behind() {
+    pub(super) fn with_ancestors<R>(
+        &self,
+        ancestors: Option<Ancestors>,
+        f: impl FnOnce() -> R,
+    ) -> R {
+        // Without ancestors, a branch only hides those of an outer job. A forked child needs none.
+        if (ancestors.is_none() && !self.registry.has_ancestors()) || self.registry.is_left_behind()
+        {
             return f();
         }
         let counts = ancestors.is_some();
@@ -116,7 +120,7 @@ impl WorkerThread {
         f()
     }
 
-    /// Calls `f`, which runs a job that comes from there.
+    /// Calls `f`, which runs a job with this origin, with the ancestors known there.
     pub(super) fn with_ancestors_of<R>(&self, origin: Option<Origin>, f: impl FnOnce() -> R) -> R {
         let of = |origin: Origin| self.registry.threads[origin.worker].ancestry.of(origin);
         let inherited = if self.registry.is_left_behind() { None } else { origin.and_then(of) };
@@ -124,7 +128,7 @@ impl WorkerThread {
     }
 }
 
-/// A job with known ancestors, until it ends, also by a panic.
+/// Guard of a branch: removes it when the job ends, also by a panic.
 struct Branched<'w> {
     worker: &'w WorkerThread,
     counts: bool,
@@ -133,7 +137,7 @@ struct Branched<'w> {
 impl Drop for Branched<'_> {
     fn drop(&mut self) {
         if self.worker.registry.is_left_behind() {
-            return; // `f` has forked: a thread of the parent may have the lock.
+            return; // `f` has forked: a thread of the parent may hold the lock.
         }
         self.worker.ancestry().0.lock().pop();
         if self.counts {

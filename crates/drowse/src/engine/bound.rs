@@ -1,11 +1,11 @@
-//! How many jobs of a kind are under way, where somebody wants no more than so many.
+//! Bound on the number of jobs that are under way: see `try_spawn`.
 
 use drowse_sync::atomic::{AtomicUsize, Ordering};
 use drowse_sync::{faulty, mutant, omittable};
 
-/// Counts the jobs that have a [`Place`]. Exact, since each of them writes the one word: those who
-/// want no bound have no place, and leave it alone. (The counts of scopes and pools are of no use
-/// here: a worker in the middle of a long job may hold many of them in stock.)
+/// Counter of the jobs that have a [`Place`]; exact, since each of them changes this one word. Jobs
+/// without a bound leave it alone. (The counts of scopes and pools are not exact: a worker in the
+/// middle of a long job may hold many of them in stock.)
 #[derive(Debug)]
 pub(crate) struct Bound(AtomicUsize);
 
@@ -14,17 +14,17 @@ impl Bound {
         Self(AtomicUsize::new(0))
     }
 
-    /// A place for one more job, if there are fewer than `limit`.
+    /// Takes a place for one more job if fewer than `limit` are taken.
     ///
     /// # Safety
     ///
     /// The bound must outlive the place.
     pub(crate) unsafe fn enter(&self, limit: usize) -> Option<Place> {
-        // ORDERING: relaxed; the exchange decides.
+        // ORDERING: relaxed; the compare-exchange below decides.
         let mut taken = self.0.load(Ordering::Relaxed);
         while taken < limit {
-            // ORDERING: acquire pairs with the release of whoever left the place: what comes now
-            // comes after all that the job there has done, and after the end of what it captured.
+            // ORDERING: acquire pairs with the release in `Place::drop`: the new job sees what the
+            // one that left the place has done, and the end of what it captured.
             let acquire = mutant::weaken("bound/enter-relaxed", Ordering::Acquire);
             let from = faulty!("bound/enter-blindly", taken, self.0.load(Ordering::Relaxed));
             match self.0.compare_exchange_weak(from, from + 1, acquire, Ordering::Relaxed) {
@@ -36,25 +36,24 @@ impl Bound {
     }
 }
 
-/// A job's place, free again when this is dropped.
+/// The place of a job. Dropping it frees the place.
 #[derive(Debug)]
 pub(crate) struct Place(*const Bound);
 
-// SAFETY: a bound is `Sync`, and by the promise made to `enter` it is there wherever the place is.
+// SAFETY: `Bound` is `Sync`, and by the promise made to `Bound::enter` outlives the place.
 unsafe impl Send for Place {}
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // ORDERING: release pairs with the acquire in `enter`. A place that is left keeps the
-        // releases of those that were left before it: each change is a read-modify-write.
+        // ORDERING: release pairs with the acquire in `Bound::enter`, which also sees what was
+        // released by places left earlier: each change is a read-modify-write.
         let ordering = mutant::weaken("bound/leave-relaxed", Ordering::Release);
-        // SAFETY: the promise made to `enter`.
+        // SAFETY: the caller of `Bound::enter` has promised that the bound is still there.
         omittable!("bound/stays", unsafe { (*self.0).0.fetch_sub(1, ordering) });
     }
 }
 
-/// A closure that has a place until it has run, or is dropped. It goes first, and the place is free
-/// only then.
+/// A closure with a place, which is free only after the closure has run or been dropped.
 #[derive(Debug)]
 pub(crate) struct Bounded<F> {
     func: F,
@@ -62,7 +61,7 @@ pub(crate) struct Bounded<F> {
 }
 
 impl<F> Bounded<F> {
-    /// Finds a place for `func`, or gives it back.
+    /// Takes a place for `func`, or returns `func` if there is none.
     ///
     /// # Safety
     ///
@@ -75,7 +74,7 @@ impl<F> Bounded<F> {
         }
     }
 
-    /// Has it called.
+    /// Passes the closure to `call`, and then frees the place.
     pub(crate) fn call(self, call: impl FnOnce(F)) {
         let _place = self.place;
         call(self.func);

@@ -1,4 +1,4 @@
-//! What jobs inherit from the code that sends them.
+//! Values that jobs inherit from the code that sends them.
 
 use super::registry::Registry;
 use super::worker::WorkerThread;
@@ -6,19 +6,19 @@ use crate::job::{HeapJob, JobRef};
 use crate::unwind::{self, Payload};
 use std::any::Any;
 
-/// How something is taken along to another thread, and put to use there.
+/// Hooks that take a value along to another thread, and put it into effect there.
 pub(crate) trait Context: Send + Sync {
-    /// On the thread that sends a job.
+    /// Captures the value, on the thread that sends a job.
     fn capture(&self) -> Captured;
 
-    /// On the thread that runs it: calls `run` once, with what was captured in effect.
+    /// Calls `run` once, with `captured` in effect, on the thread that runs the job.
     fn enter(&self, captured: &Captured, run: &mut dyn FnMut());
 }
 
-/// What was taken along, of whatever type.
+/// A captured value, of any type.
 pub(crate) type Captured = Box<dyn Any + Send + Sync>;
 
-/// What one job has inherited. Nothing, in most pools.
+/// A value that a job has inherited; none in most pools.
 pub(crate) struct Inherited(Option<Captured>);
 
 impl Inherited {
@@ -37,7 +37,7 @@ impl Drop for Inherited {
     }
 }
 
-/// Drops a value of the user's, where its panic would go nowhere.
+/// Drops a value of the user's. A panic of its destructor ends here.
 #[cold]
 #[inline(never)]
 fn drop_captured(captured: Captured) {
@@ -45,13 +45,13 @@ fn drop_captured(captured: Captured) {
 }
 
 impl Registry {
-    /// Whether jobs inherit anything.
+    /// Returns `true` if the jobs of this pool inherit something.
     #[inline]
     pub(crate) fn has_context(&self) -> bool {
         self.handlers.context.is_some()
     }
 
-    /// What a job inherits that is sent now, by the calling thread.
+    /// Captures what a job inherits that the calling thread sends now.
     #[inline]
     pub(crate) fn inherit(&self) -> Inherited {
         Inherited(if self.has_context() { self.capture() } else { None })
@@ -63,8 +63,8 @@ impl Registry {
         self.handlers.context.as_ref().map(|context| context.capture())
     }
 
-    /// Calls `f` exactly once, with `inherited` in effect. Panics as `f` does; if `f` does not
-    /// panic, as the closure that enters the context does. `f` has been called by then.
+    /// Calls `f` exactly once, with `inherited` in effect. Resumes the panic of `f`; or else, after
+    /// `f` has been called, the panic of the closure that enters the context.
     #[inline]
     pub(crate) fn run_in(&self, inherited: &Inherited, f: &mut dyn FnMut()) {
         match &inherited.0 {
@@ -82,14 +82,14 @@ impl Registry {
         }
     }
 
-    /// Returns a job that executes `job` with `inherited` in effect, or without if `is_off` says
-    /// so, and then calls `finally` with the panic that `execute` returns, or else that of the
-    /// closure that enters the context.
+    /// Returns a job that executes `job` with `inherited` in effect, or without it if `is_off`
+    /// returns `true`. It then calls `finally` with the panic that `execute` returns, or else with
+    /// the panic of the closure that enters the context.
     ///
     /// # Safety
     ///
-    /// `job` must not be in any queue, and be executed with what this returns only, by `execute`.
-    /// What `is_off` and `finally` borrow must live until then.
+    /// `job` must not be in any queue, and must be executed only by `execute`, in the job that this
+    /// returns. What `is_off` and `finally` borrow must live until then.
     pub(crate) unsafe fn job_in(
         inherited: Inherited,
         job: JobRef,
@@ -98,10 +98,11 @@ impl Registry {
         finally: impl FnOnce(&WorkerThread, Option<Payload>) + Send,
     ) -> JobRef {
         let run = move |worker: &WorkerThread| {
-            // WAKE: `CountLatch::wait` may wait for what is in stock, and `enter` for that.
+            // WAKE: `CountLatch::wait` may wait for the scope counts that we have in stock, and
+            // `Context::enter`, which is called below, for the thread in it.
             worker.begin_other_job();
             let mut panic = None;
-            // SAFETY: called once, here or by `run_in`; and by the caller's promise nothing else
+            // SAFETY: called once, here or by `run_in`; the caller promises that nothing else
             // executes `job`.
             let mut run = || panic = unsafe { execute(worker, job) };
             let entered = unwind::halt_unwinding(|| match is_off() {
@@ -127,11 +128,11 @@ fn enter_context(context: &dyn Context, captured: &Captured, f: &mut dyn FnMut()
     let mut result = None;
     let entered = unwind::halt_unwinding(|| {
         context.enter(captured, &mut || {
-            // The panic is the job's, also where `enter` would catch it. And it runs once.
+            // The panic is the job's, even if `enter` would catch it. And `f` runs only once.
             result.get_or_insert_with(|| unwind::halt_unwinding(&mut *f));
         });
     });
-    // An `enter` that does not call it is no reason to lose a job.
+    // If `enter` did not call its closure, the job runs here and is not lost.
     let panic = result.map_or_else(|| unwind::halt_unwinding(f).err(), Result::err);
     match (panic, entered) {
         (None, Ok(())) => (),

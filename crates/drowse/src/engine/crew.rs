@@ -1,59 +1,59 @@
-//! The threads of one pool, as its [recruiter](super::recruit) keeps account of them; and those
-//! that are left when the pool was to end, as its user is told of them.
+//! The threads of one pool, as its [recruiter](super::recruit) records them; and the report of
+//! those that are left when the end of the pool has timed out.
 
 use drowse_sync::thread;
 use std::fmt;
 use std::mem;
 
-/// The account, behind the recruiter's lock.
+/// The threads of one pool, behind the recruiter's lock.
 #[derive(Default)]
 pub(super) struct Crew {
     pub(super) present: Vec<Member>,
-    /// The threads that we have started and that nothing joins yet.
+    /// The threads that the pool has started and that no thread joins yet.
     pub(super) started: Vec<Started>,
     /// The thread that left last, before the end of the pool. It joins the one that left before it.
     pub(super) last_to_leave: Option<Started>,
-    /// The threads that a helper joins, because there is a limit.
+    /// The threads that a helper thread joins, because the end of the pool has a time limit.
     pub(super) joining: Vec<Member>,
-    /// The pool has ended: each thread ends as soon as it can.
+    /// `true` once the pool has ended: each thread ends as soon as it can.
     pub(super) is_over: bool,
-    /// Nothing will join them.
+    /// `true` if no thread will join them.
     pub(super) is_forgotten: bool,
-    /// A thread waits for their end, or is going to.
+    /// `true` if a thread waits for their end, or is about to.
     pub(super) is_awaited: bool,
     next_number: u64,
 }
 
-/// A thread, as it is told from others.
+/// Identity and state of a thread.
 #[derive(Clone)]
 pub(super) struct Member {
     pub(super) number: u64,
     role: Role,
     pub(super) name: Option<String>,
-    /// Whether it counts as busy. A watch does while it calls the user's handler.
+    /// `true` if the thread counts as busy. A watch does while it calls the user's handler.
     pub(super) is_busy: bool,
 }
 
-/// A thread that we have started, to be joined.
+/// A thread that the pool has started, with the handle to join it.
 pub(super) struct Started {
     pub(super) member: Member,
     pub(super) handle: thread::JoinHandle<()>,
 }
 
-/// What a thread does for its pool.
+/// Role of a thread in its pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Worker(usize),
     Spare,
-    /// It watches the others, and calls handlers.
+    /// Watches the other threads, and calls handlers.
     Watch,
 }
 
-/// The end of a pool that has not come within the limit.
+/// Threads that are left when the end of a pool has not come within its limit.
 pub(crate) enum Unfinished {
     /// These threads are busy for the pool.
     Busy(Vec<BusyThread>),
-    /// None is, but these may still be dropping their thread-locals.
+    /// No thread is busy, but these may still be dropping their thread-locals.
     Ending(Vec<BusyThread>),
 }
 
@@ -73,11 +73,11 @@ pub(crate) enum Unfinished {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BusyThread {
-    /// The index of the worker that it is; `None` for a thread that stood in for others, or calls a
-    /// [deadlock handler](crate::ThreadPoolBuilder::deadlock_handler) or a
-    /// [stall handler](crate::ThreadPoolBuilder::stall_handler).
+    /// Index of the worker that the thread is; `None` for a thread that stood in for others, or
+    /// calls a [deadlock handler](crate::ThreadPoolBuilder::deadlock_handler) or a [stall
+    /// handler](crate::ThreadPoolBuilder::stall_handler).
     pub index: Option<usize>,
-    /// Its name, if it has one.
+    /// Name of the thread, if it has one.
     pub name: Option<String>,
     role: Role,
 }
@@ -94,10 +94,10 @@ impl fmt::Display for BusyThread {
 }
 
 impl Started {
-    /// Waits until the thread is gone. It cannot be the calling one: a thread that waits for the
-    /// end of its own pool is refused, and one that leaves joins those that left before it.
+    /// Waits until the thread has ended. This is never the calling thread: a thread may not wait
+    /// for the end of its own pool, and one that leaves joins threads that left before it.
     pub(super) fn join(self) {
-        // A panic of a spare was its own.
+        // The panic of a spare is not passed on.
         let _ = self.handle.join();
     }
 }
@@ -105,7 +105,12 @@ impl Started {
 impl Crew {
     pub(super) fn new_member(&mut self, role: Role, name: Option<&str>) -> Member {
         self.next_number += 1;
-        Member { number: self.next_number, role, name: name.map(str::to_owned), is_busy: role != Role::Watch }
+        Member {
+            number: self.next_number,
+            role,
+            name: name.map(str::to_owned),
+            is_busy: role != Role::Watch,
+        }
     }
 
     pub(super) fn take_started(&mut self) -> Vec<Started> {
@@ -115,12 +120,12 @@ impl Crew {
     }
 }
 
-/// Returns those of them that are busy, workers first, in the order of their indices.
+/// Returns the busy ones among `members`, workers first, in the order of their indices.
 pub(super) fn busy_threads(members: &[Member]) -> Vec<BusyThread> {
     let mut threads: Vec<BusyThread> = Vec::new();
     for member in members.iter().filter(|member| member.is_busy) {
         let index = if let Role::Worker(index) = member.role { Some(index) } else { None };
-        // There are few, so they are sorted as they come.
+        // There are few, so each is inserted where it belongs.
         let rank = |index: Option<usize>| index.unwrap_or(usize::MAX);
         let later = threads.iter().position(|other| rank(other.index) > rank(index));
         let at = later.unwrap_or(threads.len());

@@ -1,4 +1,4 @@
-//! Which worker a thread is, and where that pushes.
+//! Thread-local state: the current worker, and the end of its deque.
 
 use super::registry::Registry;
 use super::worker::WorkerThread;
@@ -29,12 +29,13 @@ static NOWHERE_TO_PUSH: AtomicPtr<JobHeader> = AtomicPtr::new(ptr::null_mut());
 
 #[cfg(not(any(drowse_loom, drowse_shuttle)))]
 drowse_sync::thread_local! {
-    /// The end of that worker's deque; that of nobody's on a thread that is not a worker, or on
-    /// which a `join` has more to do than to push.
+    /// The end of the current worker's deque. On a thread that is not a worker, or on which a
+    /// `join` has more to do than to push: the end of nobody's deque.
     static END: Cell<End> = const { Cell::new(End::of_nobody(&NOBODY)) };
 }
 
-/// Where jobs inherit something a `join` takes the long way, as from outside: by this.
+/// A nobody's deque for one worker whose jobs inherit something: a `join` that pushes there takes
+/// the long way, as from outside.
 #[derive(Debug)]
 pub(super) struct Detour {
     #[cfg(not(any(drowse_loom, drowse_shuttle)))]
@@ -42,8 +43,11 @@ pub(super) struct Detour {
 }
 
 impl Detour {
-    /// That of a worker of this pool.
-    #[cfg_attr(any(drowse_loom, drowse_shuttle), expect(unused_variables, reason = "models have none"))]
+    /// Creates the detour of one worker of this pool.
+    #[cfg_attr(
+        any(drowse_loom, drowse_shuttle),
+        expect(unused_variables, reason = "models have none")
+    )]
     pub(super) fn new(registry: &Registry) -> Self {
         Self {
             #[cfg(not(any(drowse_loom, drowse_shuttle)))]
@@ -60,13 +64,13 @@ impl Detour {
 #[cfg(not(any(drowse_loom, drowse_shuttle)))]
 impl Drop for Detour {
     fn drop(&mut self) {
-        // SAFETY: it was a box, and the worker is current no more.
+        // SAFETY: `for_one` made it from a box. The worker is not current, so `END` is another.
         self.nobody.into_iter().for_each(|nobody| drop(unsafe { Box::from_raw(nobody.as_ptr()) }));
     }
 }
 
 drowse_sync::thread_local! {
-    /// Whether this thread runs a handler, as if it were not a worker.
+    /// `true` while this thread runs a handler, as if it were not a worker.
     static IN_HANDLER: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -74,27 +78,28 @@ impl WorkerThread {
     /// Calls `f` with the worker that this thread is; with `None` on a thread that is not a worker.
     #[inline(always)]
     pub(crate) fn with_current<R>(f: impl FnOnce(Option<&Self>) -> R) -> R {
-        // SAFETY: `make_current` was promised that the worker lives until it is current no more.
-        // `f` cannot keep the borrow, and the worker is not freed under `f`: its thread runs `f`
-        // inside of `be_worker` or `run_spare`, which holds it; a guest has the seat until `f` has
-        // returned; an adopted worker is leaked, or taken back by the very call that adopted it,
-        // once all that was called in between has returned.
+        // SAFETY: the callers of `make_current` and `replace_current` promise that the worker lives
+        // as long as it is current. `f` cannot keep the borrow, and the worker is not freed under
+        // `f`: its thread runs `f` inside `be_worker` or `run_spare`, which hold it; a guest has
+        // the seat until `f` has returned; an adopted worker is leaked, or taken back by the call
+        // that adopted it, when all that was called in between has returned.
         f(unsafe { Self::current() })
     }
 
-    /// The worker that this thread is. For [`with_current`](Self::with_current), and for the one
-    /// caller whose fast path must not be a closure: LLVM may leave that out of line.
+    /// Returns the worker that this thread is. For [`with_current`](Self::with_current), and for
+    /// the one caller whose fast path must not be a closure, which LLVM may leave out of line.
     ///
     /// # Safety
     ///
-    /// As long as the borrow is used, this thread must run the code that asked for it.
+    /// The borrow must end before the code that called this returns, and stay on this thread.
     #[inline(always)]
     pub(crate) unsafe fn current<'a>() -> Option<&'a Self> {
         // SAFETY: the caller's promise; see `with_current` for why it is enough.
         unsafe { CURRENT.with(Cell::get).as_ref() }
     }
 
-    /// The end of this thread's deque, or `None` in a model, where that of nobody cannot be had.
+    /// Returns the end of this thread's deque; on a thread that is not a worker, the end of
+    /// nobody's deque. In a model, which has no nobody's deque, `None`.
     #[inline(always)]
     pub(crate) fn current_end() -> Option<End> {
         #[cfg(not(any(drowse_loom, drowse_shuttle)))]
@@ -103,23 +108,23 @@ impl WorkerThread {
         Self::with_current(|worker| worker.map(Self::end_of_deque))
     }
 
-    /// The end of its deque.
+    /// Returns the end of this worker's deque.
     pub(crate) fn end_of_deque(&self) -> End {
         self.deque.end()
     }
 
-    /// Makes this thread the worker `this`, or none. Returns what it was.
+    /// Makes this thread the worker `this`; none, if that is null. Returns what it was.
     fn set_current(this: *const Self) -> *const Self {
         #[cfg(not(any(drowse_loom, drowse_shuttle)))]
         END.with(|end| {
-            // SAFETY: whoever calls this was promised that it is alive, if there is one.
+            // SAFETY: null, or alive by the promise made to `make_current` or `replace_current`.
             let worker = unsafe { this.as_ref() };
             end.set(worker.map_or(End::of_nobody(&NOBODY), |worker| worker.detour.end_for(worker)));
         });
         CURRENT.with(|current| current.replace(this))
     }
 
-    /// Whether this thread is this worker.
+    /// Returns `true` if this thread is this worker.
     pub(crate) fn is_current(&self) -> bool {
         CURRENT.with(|current| ptr::eq(current.get(), self))
     }
@@ -128,13 +133,13 @@ impl WorkerThread {
     ///
     /// # Panics
     ///
-    /// If it is one.
+    /// If it is one, or runs a handler.
     pub(super) fn assert_may_become_one() {
         let is_free = CURRENT.with(Cell::get).is_null() && !Self::in_handler();
         assert!(is_free, "a thread is a worker of one pool at a time");
     }
 
-    /// Makes this thread the worker `this`, until what this returns is dropped, on this thread.
+    /// Makes this thread the worker `this` until the returned guard is dropped, on this thread.
     ///
     /// # Safety
     ///
@@ -145,11 +150,11 @@ impl WorkerThread {
         IsCurrent::of(this)
     }
 
-    /// Makes this thread the worker `this` for a while, or none. Returns what it was.
+    /// Makes this thread the worker `this` for a while; none, if that is null. Returns what it was.
     ///
     /// # Safety
     ///
-    /// `this` must be null, or alive and in its place until it is replaced again.
+    /// `this` must be null, or alive and not moved until it is replaced again.
     pub(super) unsafe fn replace_current(this: *const Self) -> *const Self {
         Self::set_current(this)
     }
@@ -163,14 +168,14 @@ impl WorkerThread {
         f();
     }
 
-    /// Whether this thread runs a handler, in the middle of something else: it cannot become a
-    /// worker now, though it looks as if it were not one.
+    /// Returns `true` if this thread runs a handler. It looks like a thread that is not a worker,
+    /// but cannot become one: it is in the middle of something else.
     pub(crate) fn in_handler() -> bool {
         IN_HANDLER.with(Cell::get)
     }
 }
 
-/// Makes this thread again what it was before a handler, also if the handler panics.
+/// Guard that makes this thread again what it was before a handler, also if the handler panics.
 struct RestoreWorker {
     worker: *const WorkerThread,
     in_handler: bool,
@@ -183,7 +188,7 @@ impl Drop for RestoreWorker {
     }
 }
 
-/// This thread is a worker as long as this lives.
+/// Guard of the current worker: resets it to none when dropped.
 #[must_use]
 #[derive(Debug)]
 pub(super) struct IsCurrent(*const WorkerThread);

@@ -1,6 +1,6 @@
-//! How a closure gets to run on a worker.
+//! Entry into a pool: a closure is run on one of its workers.
 //!
-//! All of this is compiled once: the closure is a [`Call`].
+//! All of this is compiled once, as the closure is passed as a [`Call`].
 
 use super::context::Inherited;
 use super::isolate::{Since, is_isolated};
@@ -17,7 +17,7 @@ use drowse_sync::{Counter, Stopwatch, hint, omittable};
 use std::time::Duration;
 
 impl Registry {
-    /// Runs `op` on a worker of this pool: here if this thread is one.
+    /// Runs `op` on a worker of this pool: in place if this thread is one.
     pub(crate) fn in_worker<OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&WorkerThread) -> R + Send,
@@ -26,7 +26,7 @@ impl Registry {
         call_once(op, |call| self.enter(call.function(), call))
     }
 
-    /// As [`in_worker`](Self::in_worker), but a worker of another pool blocks.
+    /// Runs `op` as [`in_worker`](Self::in_worker) does, but a worker of another pool blocks.
     pub(crate) fn in_worker_blocking<OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&WorkerThread) -> R + Send,
@@ -35,7 +35,7 @@ impl Registry {
         call_once(op, |call| self.enter_blocking(call))
     }
 
-    /// Runs `call` on a worker of this pool: here if this thread is one. `site` stands for the
+    /// Runs `call` on a worker of this pool: in place if this thread is one. `site` identifies the
     /// place in the program that it comes from.
     pub(crate) fn enter(&self, site: usize, mut call: Call<'_>) {
         WorkerThread::with_current(|worker| match worker {
@@ -59,13 +59,13 @@ impl Registry {
         });
     }
 
-    /// This thread takes the seat of a worker that sleeps, if guests are let in; otherwise it
-    /// blocks.
+    /// Runs `call` on this thread, in the seat of a worker that sleeps, if guests are let in and
+    /// there is one; otherwise blocks this thread.
     #[cold]
     fn enter_from_outside(&self, site: usize, mut call: Call<'_>) {
         let inherited = self.inherit();
         self.assert_here();
-        // Before this thread is a worker.
+        // Read before this thread becomes a worker.
         let isolated = is_isolated();
         let Some(guest) = self.sit_down() else {
             return self.enter_while_blocked(site, call, inherited, self);
@@ -78,9 +78,15 @@ impl Registry {
         });
     }
 
-    /// Blocks this thread until `call` has run on a worker of this pool. `told` is the pool that is
-    /// told that the thread blocks: its own if it is a worker, else this one.
-    fn enter_while_blocked(&self, site: usize, mut call: Call<'_>, inherited: Inherited, told: &Self) {
+    /// Blocks this thread until `call` has run on a worker of this pool. Calls the release and
+    /// acquire handlers of `told`: the pool of this thread if it is a worker, else this pool.
+    fn enter_while_blocked(
+        &self,
+        site: usize,
+        mut call: Call<'_>,
+        inherited: Inherited,
+        told: &Self,
+    ) {
         let outcome = with_lock_latch(|latch| {
             let (entry, isolated) = (Entry::default(), is_isolated());
             let waits = self.note_waiter(WaitFor::Install);
@@ -90,9 +96,9 @@ impl Registry {
                 entry.time(|| self.run_in(&inherited, &mut || call.run(worker, migrated)));
             };
             let job = StackJob::new(run, LatchRef::new(latch));
-            // SAFETY: we wait for the job right here, so it outlives its execution; a `Call` is
-            // `Send`, and what else it borrows is `Sync`. Our callers hold the pool, so it has not
-            // ended.
+            // SAFETY: `send` returns when the job has run, so the job outlives its execution.
+            // `Call` is `Send`, what else it borrows is `Sync`. Our callers hold the pool, so it
+            // has not ended.
             unwind::or_abort(|| unsafe { self.send(job.as_job_ref(), site, &entry, latch, told) });
             // SAFETY: the latch was set.
             unsafe { job.take_result() }
@@ -102,14 +108,14 @@ impl Registry {
     }
 
     /// Sends `job` to the workers and waits until it has set `latch`. If the calling thread is a
-    /// worker of the pool `told`, its place there is free meanwhile.
+    /// worker of the pool `told`, another thread may run in its place meanwhile.
     ///
     /// # Safety
     ///
     /// As for [`inject`](Self::inject).
     unsafe fn send(&self, job: JobRef, site: usize, entry: &Entry, latch: &LockLatch, told: &Self) {
         let site = self.sites.of(site);
-        // What a handler does before we wait may take long.
+        // A release handler, which runs before we wait, may take long.
         let may_owe = told.handlers.release_thread.is_none();
         let owes = may_owe && site.seems_short() && self.sleep.owe();
         let begins_at_once = owes && self.sleep.somebody_searches();
@@ -122,35 +128,41 @@ impl Registry {
                     spin_until(|| latch.is_set(), usual * 2);
                 }
                 was_late = !latch.wait_for(site.grace());
-                // WAKE: those whom the job's forks have not woken, if there is anything left.
+                // WAKE: a worker for jobs that woke none because we owed the wakes, if any is left.
                 omittable!("engine/never-pays", forked = self.sleep.pay(|| self.work_visible()));
             }
             self.insist(&entry.begun, latch);
             latch.wait_and_reset();
         });
         let took = Duration::from_nanos(entry.took.get());
-        if owes { site.was_tried(Tried { took, forked, was_late }) } else { site.was_not_tried(took) }
+        if owes {
+            site.was_tried(Tried { took, forked, was_late })
+        } else {
+            site.was_not_tried(took)
+        }
     }
 
-    /// Runs `call` on a worker of this pool, while `worker`, which is of another one and is this
-    /// thread, helps its own pool.
+    /// Runs `call` on a worker of this pool. `worker`, which is this thread and of another pool,
+    /// helps its own pool meanwhile.
     #[cold]
     fn enter_from_other_pool(&self, worker: &WorkerThread, mut call: Call<'_>) {
         let inherited = self.inherit();
         self.assert_here();
         let isolated = worker.is_isolated();
         let waits = self.note_waiter(WaitFor::Install);
-        // What is sent back to the worker's own pool comes from here: see `ancestry`.
+        // Jobs sent back to the worker's own pool descend from this point: see `ancestry`.
         let since = worker.point();
         let ancestors = isolated.then(|| worker.ancestors_of_sent());
         let run = |this: &WorkerThread, migrated| {
             waits.as_ref().into_iter().for_each(OutsideWait::note_begun);
             let _region = isolated.then(|| this.enter_region());
-            this.with_ancestors(ancestors, || self.run_in(&inherited, &mut || call.run(this, migrated)));
+            this.with_ancestors(ancestors, || {
+                self.run_in(&inherited, &mut || call.run(this, migrated))
+            });
         };
         let job = StackJob::new(run, CrossLatch::new(worker));
-        // SAFETY: we wait for the job right here, so it outlives its execution; a `Call` is `Send`,
-        // and what else it borrows is `Sync`. Our callers hold the pool, so it has not ended.
+        // SAFETY: we wait for the job, so it outlives its execution. A `Call` is `Send`, and what
+        // else it borrows is `Sync`. Our callers hold the pool, so it has not ended.
         unwind::or_abort(|| unsafe {
             self.inject(job.as_job_ref());
             worker.wait_until(job.latch.word(), WaitFor::Install, Since::Then(since));
@@ -161,10 +173,10 @@ impl Registry {
     }
 }
 
-/// Waits for something that comes so soon that to sleep would take longer; but no longer than this.
+/// Spins until `is_over`, for what comes sooner than a thread can sleep, but at most for `time`.
 fn spin_until(is_over: impl Fn() -> bool, time: Duration) {
     if cfg!(any(drowse_loom, drowse_shuttle)) {
-        return; // They know no time.
+        return; // The model checkers have no clock.
     }
     let clock = Stopwatch::start();
     while !is_over() && clock.elapsed() < time {
@@ -172,20 +184,20 @@ fn spin_until(is_over: impl Fn() -> bool, time: Duration) {
     }
 }
 
-/// Between two looks at the clock.
+/// Spins between two looks at the clock.
 const SPINS: u32 = 8;
 
-/// What a thread that waits for a job knows of it.
+/// Progress of a job, for the thread that waits for it.
 #[derive(Debug, Default)]
 struct Entry {
-    /// 1 when it has begun.
+    /// 1 when the job has begun.
     begun: Counter,
-    /// Nanoseconds that it took.
+    /// Nanoseconds that the job took.
     took: Counter,
 }
 
 impl Entry {
-    /// Calls `run`, which is what the thread waits for.
+    /// Calls `run`, the job itself, and records that it has begun and how long it took.
     fn time(&self, run: impl FnOnce()) {
         self.begun.set_mine(1);
         let clock = Stopwatch::start();
@@ -199,9 +211,9 @@ drowse_sync::thread_local! {
     static LATCH: std::cell::Cell<Option<LockLatch>> = const { std::cell::Cell::new(None) };
 }
 
-/// Calls `f` with this thread's latch, not set. `f` must leave it like that.
+/// Calls `f` with this thread's latch, which is not set. `f` must leave it so.
 fn with_lock_latch<R>(f: impl FnOnce(&LockLatch) -> R) -> R {
-    // Taken out while in use. A thread that is about to exit may no longer have one.
+    // Taken out while in use. A thread that is about to exit may have lost the thread-local.
     let latch = LATCH.try_with(std::cell::Cell::take).ok().flatten().unwrap_or_else(LockLatch::new);
     let result = f(&latch);
     let _ = LATCH.try_with(|kept| kept.set(Some(latch)));

@@ -1,9 +1,8 @@
-//! How a thread outside takes the seat of a worker that sleeps, and works in its place.
+//! Guests: threads outside that take the seat of a sleeping worker, and work in its place.
 //!
-//! For as long as it does, it is that worker: it has its index, its deque and its slot. The
-//! worker's own thread sleeps meanwhile, in its main loop, with nothing on its stack that anybody
-//! waits for; it wakes up when the guest is gone, or later. See `drowse_sleep`'s `seat.rs` for how
-//! the two hand over.
+//! Meanwhile the guest is that worker: it has its index, its deque and its slot. The worker's own
+//! thread sleeps in its main loop, with nothing on its stack that another thread waits for; it
+//! wakes up when the guest is gone, or later. See `drowse_sleep`'s `seat.rs` for the handover.
 
 use super::isolate::is_isolated;
 use super::registry::Registry;
@@ -15,20 +14,20 @@ use drowse_sync::{Stopwatch, heavy_fences_executed, omittable};
 use std::ptr::{self, NonNull};
 use std::time::Duration;
 
-/// The seat that this thread has taken. It gives it back when it is dropped.
+/// Guard of the seat that this thread has taken. Gives it back when dropped.
 #[derive(Debug)]
 pub(super) struct Guest<'r> {
     registry: &'r Registry,
     seat: NonNull<WorkerThread>,
-    /// What this thread was before: in a handler it is a worker, and looks as if it were not.
+    /// Worker that this thread was before: in a handler it is one, and looks as if it were not.
     before: *const WorkerThread,
     /// Heavy fences that the seat's threads had executed before the seat's own did.
     fences_before: u64,
 }
 
 impl Registry {
-    /// Makes this thread, which is not a worker of the pool, the guest of one that sleeps. `None`
-    /// if all seats are taken, or guests are not let in.
+    /// Makes this thread, which is not a worker of the pool, the guest of a worker that sleeps.
+    /// `None` if all seats are taken, or guests are not let in.
     pub(super) fn sit_down(&self) -> Option<Guest<'_>> {
         let index = self.sleep.take_seat(|worker| self.threads[worker].terminate.word())?;
         // ORDERING: relaxed; written before the worker first slept, and the seat was acquired.
@@ -46,8 +45,8 @@ impl Registry {
         Some(Guest { registry: self, seat, before, fences_before })
     }
 
-    /// Runs jobs on this thread, which is not a worker and waits for something, until that
-    /// `is_over` or there are no more. Does nothing if there is no seat for it.
+    /// Runs jobs on this thread, which is not a worker and waits for something, until `is_over`, or
+    /// there are no more. Does nothing if there is no seat for it.
     pub(crate) fn help_until(&self, is_over: impl Fn() -> bool) {
         if is_over() || is_isolated() || self.is_left_behind() {
             return;
@@ -59,7 +58,7 @@ impl Registry {
 }
 
 impl Guest<'_> {
-    /// Does some work of this place in the program.
+    /// Does work of this place in the program.
     pub(super) fn work(&self, site: &Site, work: impl FnOnce(&WorkerThread)) {
         let sleep = &self.registry.sleep;
         let tried = sleep.is_owed() && site.seems_short();
@@ -77,7 +76,7 @@ impl Guest<'_> {
         }
     }
 
-    /// The worker that this thread is.
+    /// Returns the worker that this thread is.
     pub(super) fn worker(&self) -> &WorkerThread {
         // SAFETY: alive until the seat is given back: see `sit_down`.
         unsafe { self.seat.as_ref() }
@@ -87,11 +86,11 @@ impl Guest<'_> {
 impl Drop for Guest<'_> {
     fn drop(&mut self) {
         let worker = self.worker();
-        // WAKE: somebody may wait for what we hold.
+        // WAKE: `CountLatch::wait` may wait for the counts that we have in stock.
         omittable!("guest/leaves-unsettled", worker.settle());
         worker.tidy_up();
         worker.trail().begin_search();
-        // As if the worker itself had executed ours.
+        // Count our fences as if the worker itself had executed them.
         let counted = worker.meter().heavy_fences.get();
         let before_us = heavy_fences_executed().wrapping_sub(counted);
         let ours = before_us.wrapping_sub(worker.heavy_fences_before.get());
@@ -102,7 +101,7 @@ impl Drop for Guest<'_> {
         if self.registry.is_left_behind() {
             return; // The worker is in the parent, and so is the guest.
         }
-        // As soon as the seat is given back, the worker may wake up and end, and is gone.
+        // The worker may wake up, end and be freed as soon as the seat is given back.
         let rests_after = worker.rests_after();
         let (index, place) = (worker.index(), worker.place());
         let left = Left { registry: self.registry, index, place, rests_after };
@@ -116,7 +115,7 @@ impl Drop for Guest<'_> {
 struct Left<'r> {
     registry: &'r Registry,
     index: usize,
-    /// The place of the worker: none if a job of the guest has blocked, and come back without.
+    /// Place of the worker; none if a job of the guest has blocked, and come back without.
     place: Option<usize>,
     rests_after: Option<Duration>,
 }

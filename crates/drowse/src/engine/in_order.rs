@@ -1,15 +1,15 @@
-//! How an isolated worker runs the jobs of a fifo oldest first.
+//! Fifos in isolation: an isolated worker runs the jobs of a fifo oldest first.
 //!
-//! Outside of isolation a [fifo](JobFifo) is enough: the deque holds references to it, and each of
-//! them stands for the oldest job that is left. In isolation each reference must stand for one job.
-//! A worker that waits may run jobs behind a position of the deque only, and others must know which
-//! job was stolen from there.
+//! Outside of isolation a [fifo](JobFifo) is enough: the deque holds references to it, and each
+//! reference stands for the oldest job that is left. In isolation each reference must stand for one
+//! job: a waiting worker may run only jobs from a position of its deque on, and other workers must
+//! know which job was stolen from there.
 //!
 //! So the deque holds a [`Placeholder`] for each job. A thief takes the oldest one, as always. The
-//! worker itself pops the newest one. It then looks for the oldest job of the same fifo behind the
-//! position, takes that out of its placeholder, and pushes the newest one back. The placeholder of
-//! the job that it has taken stays where it is, empty, until it is popped or stolen. So all other
-//! jobs keep their positions, and can be stolen.
+//! worker itself pops the newest one. It then looks for the oldest job of the same fifo from the
+//! position on, takes that out of its placeholder, and pushes the newest one back. The emptied
+//! placeholder stays where it is until it is popped or stolen. So all other jobs keep their
+//! positions, and can be stolen.
 
 use super::worker::WorkerThread;
 use crate::job::{JobFifo, JobRef, Placeholder};
@@ -26,19 +26,19 @@ pub(super) struct InOrder {
 
 #[derive(Debug, Default)]
 struct Lists {
-    /// Those with jobs, oldest first. Also those from which thieves have taken the job.
+    /// Placeholders with jobs, oldest first. Also those from which thieves have taken the job.
     queued: VecDeque<Queued>,
-    /// Those that the worker has emptied, and that may still be in the deque.
+    /// Placeholders that the worker has emptied, and that may still be in the deque.
     emptied: Vec<Queued>,
 }
 
 #[derive(Debug)]
 struct Queued {
     position: i64,
-    /// For comparison only: it may be gone when the job has run.
+    /// For comparison only: the fifo may be gone when the job has run.
     fifo: *const JobFifo,
     placeholder: Arc<Placeholder>,
-    /// What the deque holds.
+    /// The reference that the deque holds.
     reference: JobRef,
 }
 
@@ -48,8 +48,8 @@ impl InOrder {
         self.is_used.get()
     }
 
-    /// Calls `f` with the lists, without what is of no use any more: placeholders that were at
-    /// `end` or behind it have been popped, and thieves take the oldest first.
+    /// Calls `f` with the lists, after removing outdated placeholders: those at `end` or after it
+    /// have been popped, and thieves take the oldest first.
     #[inline(never)]
     fn with_lists(&self, end: i64, f: &mut dyn FnMut(&mut Lists)) {
         let mut lists = self.lists.borrow_mut();
@@ -65,15 +65,16 @@ impl InOrder {
 }
 
 impl Lists {
-    /// Takes the oldest job of the fifo that `newest` belongs to, of those at `since` or behind it.
-    /// `None` if `newest`, which was popped at `position`, is the oldest, or belongs to no fifo.
+    /// Takes the oldest job of the fifo that `newest` belongs to, at `since` or after it. `None` if
+    /// `newest`, which was popped at `position`, is the oldest, or belongs to no fifo.
     fn take_older(&mut self, newest: JobRef, position: i64, since: i64) -> Option<JobRef> {
         let is_newest = |it: &&Queued| it.position == position && it.reference == newest;
         let fifo = self.queued.back().filter(is_newest)?.fifo;
         let since = faulty!("fifo/older-than-the-wait", since, i64::MIN);
         let first = self.queued.partition_point(|it| it.position < since);
         let mut older = (first..self.queued.len() - 1).filter(|i| self.queued[*i].fifo == fifo);
-        let Some((i, job)) = older.find_map(|i| Some((i, self.queued[i].placeholder.take()?))) else {
+        let Some((i, job)) = older.find_map(|i| Some((i, self.queued[i].placeholder.take()?)))
+        else {
             self.queued.pop_back();
             return None;
         };
@@ -83,7 +84,7 @@ impl Lists {
 }
 
 impl WorkerThread {
-    /// Offers a job to everyone, as [`push`](Self::push) does. The worker itself runs it after
+    /// Offers a job to all workers, as [`push`](Self::push) does. The worker itself runs it after
     /// those that were offered before with this `fifo`, if it may run those.
     ///
     /// # Safety
@@ -95,12 +96,12 @@ impl WorkerThread {
         let (position, reference) = (self.position(), Placeholder::reference(&placeholder));
         let mut queued = Some(Queued { position, fifo, placeholder, reference });
         self.in_order.with_lists(position, &mut |lists| lists.queued.extend(queued.take()));
-        // SAFETY: a new reference.
+        // SAFETY: the reference is new, and in no queue.
         self.without_turns(|| unsafe { self.push(reference) });
     }
 
-    /// Takes the newest job of its own deque, unless it was pushed before this position. If it
-    /// belongs to a fifo: the oldest one of that, behind the position.
+    /// Takes the newest job of the worker's own deque, unless it was pushed before `since`. If it
+    /// belongs to a fifo, takes the oldest job of that fifo from `since` on.
     #[inline]
     pub(super) fn pop_in_order(&self, since: i64) -> Option<JobRef> {
         let position = self.position() - 1;
@@ -114,10 +115,10 @@ impl WorkerThread {
         }
     }
 
-    /// The job to run where `newest` was popped at `position`.
+    /// Returns the job to run when `newest` was popped at `position`.
     #[cold]
     fn oldest_of_fifo(&self, newest: JobRef, position: i64, since: i64) -> JobRef {
-        // If it was the last one, thieves have all others; and to push it would move it.
+        // If `newest` was the last item, thieves have all others, and a push would move it.
         let is_last = self.position() != position;
         let mut older = None;
         if !is_last {
@@ -125,9 +126,9 @@ impl WorkerThread {
             self.in_order.with_lists(position + 1, take);
         }
         if let Some(job) = older {
-            // WAKE: a worker that did not see it, because it was popped, is seen by `push` on its
-            // way to sleep, as if this was the first time. It goes to the same position: `pop` has
-            // left the end of the deque there.
+            // WAKE: a worker that falls asleep may have looked while `newest` was popped. `push`
+            // treats it as a new job: it sees that worker, or the worker sees the job.
+            // The job goes to the same position: `pop_since` has left the end of the deque there.
             // SAFETY: it was popped just now.
             let push = || unsafe { self.push(newest) };
             omittable!("fifo/not-pushed-back", self.without_turns(push));
@@ -137,15 +138,14 @@ impl WorkerThread {
         newest
     }
 
-    /// Removes empty placeholders that are the newest in the deque, and forgets those that thieves
-    /// have executed.
+    /// Removes empty placeholders at the end of the deque, and forgets those that thieves executed.
     fn take_back_emptied(&self, lists: &mut Lists) {
         while let Some(Queued { placeholder, reference, .. }) = lists.emptied.last() {
             if Arc::strong_count(placeholder) > 1 {
                 if !self.take_back(*reference) {
                     return;
                 }
-                // SAFETY: it was in the deque until now. As it is empty, it runs nothing.
+                // SAFETY: it was in the deque until now. Its empty placeholder runs nothing.
                 unsafe { reference.execute(self) };
             }
             lists.emptied.pop();

@@ -1,4 +1,4 @@
-//! Jobs from outside, and jobs for everyone.
+//! Jobs from outside, and broadcasts.
 
 use super::isolate::is_isolated;
 use super::registry::Registry;
@@ -8,13 +8,12 @@ use drowse_sleep::PostedTo;
 use drowse_sync::omittable;
 use std::iter;
 
-/// So many jobs are offered at once even where there are fewer workers: enough for the fence and
-/// the look at the sleepers to cost next to nothing for each of them, and not so many that the
-/// first one waits long for the last.
+/// Number of jobs that are offered at once even to fewer workers. Enough for the fence and the look
+/// at the sleepers to cost little per job; few enough for the first job not to wait long.
 const BATCH: usize = 16;
 
 impl Registry {
-    /// Offers a job to the workers: on our own deque if we are one of them, else through the
+    /// Offers a job to the workers: on the calling worker's own deque, or else through the
     /// injector.
     ///
     /// # Safety
@@ -31,8 +30,8 @@ impl Registry {
     }
 
     /// Offers a spawned job as [`inject_or_push`](Self::inject_or_push) does, or, `in_order`, as
-    /// [`inject_or_push_fifo`](Self::inject_or_push_fifo). It runs in isolation if it is spawned
-    /// there: a worker may wait for it that holds a lock.
+    /// [`inject_or_push_fifo`](Self::inject_or_push_fifo). Spawned in isolation, it runs in
+    /// isolation: a worker that holds a lock may wait for it.
     ///
     /// # Safety
     ///
@@ -52,8 +51,8 @@ impl Registry {
         });
     }
 
-    /// Offers a job as [`inject_or_push`](Self::inject_or_push) does, to be begun after those that
-    /// this worker has offered this way before.
+    /// Offers a job as [`inject_or_push`](Self::inject_or_push) does, to be begun after the jobs
+    /// that this worker has offered in this way before.
     ///
     /// # Safety
     ///
@@ -71,22 +70,22 @@ impl Registry {
     /// one by one, but with one post for each batch.
     ///
     /// `jobs` is the user's code: it may panic, take long, or use the pool. So it does not run
-    /// between a push and its post: a batch is gathered first, then queued and posted in one go. A
-    /// batch is no larger than what `jobs` promises by its size hint: one that promises nothing may
-    /// wait for something with each job, and each is offered at once.
+    /// between a push and its post: a batch is gathered first, then queued and posted at once. A
+    /// batch is no larger than the size hint of `jobs` promises: an iterator that promises nothing
+    /// may wait for something with each job, so each job is offered at once.
     ///
     /// # Safety
     ///
     /// As for [`inject_or_push`](Self::inject_or_push), for each of them.
     pub(crate) unsafe fn inject_or_push_all(&self, jobs: &mut dyn Iterator<Item = JobRef>) {
-        // No smaller than the pool, so that one post can wake all who sleep: those whom it wakes
+        // No smaller than the pool, so that a post can wake all sleepers: workers that were woken
         // count as searching until they have found a job, so the next post would rely on them.
         let most = self.num_threads().max(BATCH);
         let mut batch = Batch { registry: self, jobs: Vec::new() };
         loop {
             let promised = jobs.size_hint().0.clamp(1, most);
             batch.jobs.reserve(promised);
-            // One by one: if the next one panics, those before it are in the batch.
+            // One by one: if `next` panics, the jobs before are in the batch, which offers them.
             for job in jobs.take(promised) {
                 batch.jobs.push(job);
             }
@@ -108,7 +107,7 @@ impl Registry {
         unsafe { self.inject_all(iter::once(job)) };
     }
 
-    /// The same, for a job that this worker would do best to run, if it sleeps.
+    /// Offers a job through the injector. A post that wakes a worker for it prefers this one.
     ///
     /// # Safety
     ///
@@ -128,10 +127,16 @@ impl Registry {
         unsafe { self.inject_all_for(None, jobs) };
     }
 
+    /// Offers jobs through the injector, with one post that prefers to wake the worker `preferred`.
+    ///
     /// # Safety
     ///
     /// As for [`inject_or_push`](Self::inject_or_push), for each of them.
-    unsafe fn inject_all_for(&self, preferred: Option<usize>, jobs: impl ExactSizeIterator<Item = JobRef>) {
+    unsafe fn inject_all_for(
+        &self,
+        preferred: Option<usize>,
+        jobs: impl ExactSizeIterator<Item = JobRef>,
+    ) {
         self.assert_here();
         if let Some(origins) = self.origins_of_caller() {
             // SAFETY: the caller's promise, for each of them.
@@ -139,16 +144,15 @@ impl Registry {
         }
         let (count, queue_was_empty) = (jobs.len(), self.injector.is_empty());
         jobs.for_each(|job| self.injector.push(job));
-        // WAKE: the workers may all sleep. By the post's fence and that of a worker that falls
-        // asleep, we see the sleeper, or it sees the jobs.
+        // WAKE: all workers may be asleep. The fence of `post_injected` pairs with that of a worker
+        // that falls asleep: the post sees the sleeper, or the sleeper sees the jobs.
         omittable!(
             "engine/inject-no-post",
             self.sleep.post_injected(count, &Injected { queue_was_empty, preferred })
         );
     }
 
-    /// Leaves one job for each worker: what `job` returns, when it is called with the worker's
-    /// index.
+    /// Leaves one job for each worker: the one that `job` returns for the worker's index.
     ///
     /// # Safety
     ///
@@ -160,15 +164,15 @@ impl Registry {
         for (worker, thread) in self.threads.iter().take(self.num_threads()).enumerate() {
             thread.broadcasts.push(job(worker), origin);
         }
-        // WAKE: each has a job that nobody else can run.
+        // WAKE: each worker has a job that no other worker can run.
         omittable!("engine/broadcast-no-wake", self.sleep.post_broadcast());
-        // WAKE: those who sleep alone are not for posts, but see to it that somebody has their
-        // place.
+        // WAKE: posts do not wake workers that sleep alone. A call does:
+        // `WorkerThread::sleep_alone` then lends the worker's place to a spare, which runs the job.
         omittable!("engine/broadcast-no-call", self.sleep.call_all());
     }
 }
 
-/// What a post is told of the injector.
+/// State of the injector, for a post.
 struct Injected {
     queue_was_empty: bool,
     preferred: Option<usize>,
@@ -184,10 +188,10 @@ impl PostedTo for Injected {
     }
 }
 
-/// Jobs that will be offered together: also if whoever makes them panics.
+/// Jobs that will be offered together, also if the iterator that makes them panics.
 struct Batch<'r> {
     registry: &'r Registry,
-    /// In no queue; offered once, as they leave.
+    /// In no queue. Each is offered once, as it leaves the batch.
     jobs: Vec<JobRef>,
 }
 
@@ -198,9 +202,9 @@ impl Batch<'_> {
             return;
         }
         self.registry.with_worker(|worker| match worker {
-            // SAFETY: the promise made to `inject_or_push_all`; each leaves the batch here.
+            // SAFETY: the promise made to `inject_or_push_all`; each job leaves the batch here.
             Some(worker) => worker.without_turns(|| unsafe { worker.push_all(jobs) }),
-            // SAFETY: the same.
+            // SAFETY: see `push_all` above.
             None => unsafe { self.registry.inject_all(jobs) },
         });
     }

@@ -1,28 +1,27 @@
-//! Waiting in isolation: a worker that waits runs nothing but descendants of what it waits for.
+//! Waiting in isolation: a waiting worker runs nothing but descendants of what it waits for.
 //!
-//! A worker that waits usually runs whatever there is. If it holds something, a lock say, and the
-//! job that it finds wants the same, it waits for itself. In *isolation* it runs what it would have
-//! run anyway, had nobody stolen it: the descendants of what it waits for. They are
+//! A waiting worker usually runs any job. If it holds a lock, for example, and the job that it
+//! finds wants the same lock, the worker waits for itself. In *isolation* it runs only what it
+//! would have run anyway without thieves: the descendants of what it waits for. They are
 //!
-//! - in its own deque, behind the position at which it began;
-//! - in the deque of a thief that is in the middle of one of them, behind the position at which
-//!   that one began; and so on, from victim to thief ([`lineage`](super::lineage));
+//! - in its own deque, at or after the position at which that began;
+//! - in the deque of a thief that is in the middle of one of them, at or after the position at
+//!   which the thief began it; and so on, from victim to thief ([`lineage`](super::lineage));
 //! - left for it by a worker of another pool, in the middle of what it waits for
 //!   ([`ancestry`](super::ancestry)).
 //!
-//! If there are none it [sleeps alone](drowse_sleep::Sleep::sleep_alone). Whoever steals a job that
-//! is isolated runs it in isolation too. So all that is behind that position in the thief's deque
-//! descends from the job; and what is isolated needs nobody but those who are at it to get done: it
-//! descends from nothing that could be waiting for something else.
+//! If there are none it [sleeps alone](drowse_sleep::Sleep::sleep_alone). A thief of an isolated
+//! job runs it in isolation too. So everything from that position on in the thief's deque descends
+//! from the job; and an isolated job ends without the help of workers that are in the middle of
+//! other jobs: nothing that it descends from can be waiting for something else.
 //!
-//! Jobs of isolated workers can be stolen by everybody, at any time, as all jobs can.
+//! All workers can steal the jobs of isolated workers, at any time, as all jobs.
 //!
 //! # Mistakes
 //!
-//! Between a look at a thief's descent and a theft from its deque, the thief may have come to the
-//! end of the one job and begun another. Then what was stolen is not ours to run: we return it to
-//! the pool, as a job that was stolen there, and somebody else runs it as if that one had stolen
-//! it.
+//! Between a look at a thief's descent and a theft from its deque, the thief may have ended the one
+//! job and begun another. Then we may not run what was stolen. We return it to the pool, as a job
+//! that was stolen there, and another worker runs it as if it had stolen it itself.
 
 use super::lineage::{Descent, Mark, Origin, Origins, Point};
 use super::registry::Registry;
@@ -37,34 +36,33 @@ use drowse_sync::{faulty, hint, look, omittable};
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-/// How often a worker looks for descendants before it takes some by force, and how often before it
-/// sleeps.
+/// Rounds of looking for descendants before a worker takes some by force, and before it sleeps.
 const ROUNDS_UNTIL_FORCE: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 1 } else { 64 };
 const ROUNDS_UNTIL_SLEEP: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 2 } else { 128 };
 
-/// How many jobs that a stolen one has spawned its thief runs before it looks at anything else.
+/// Number of jobs, spawned by a stolen one, that its thief runs before it gives back the rest.
 pub(super) const MOST_OF_REST: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 2 } else { 64 };
 
-/// How many thefts are followed, from thief to victim.
+/// Thefts that are followed, from thief to victim.
 pub(super) const MOST_THEFTS: u32 = 16;
 
 drowse_sync::thread_local! {
-    /// Whether this thread, which is not a worker, is in an isolated region.
+    /// `true` while this thread, which is not a worker, is in an isolated region.
     static OUTSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Since when what a worker waits for has descendants in its deque.
+/// Point from which on a deque holds descendants of what its worker waits for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Since {
-    /// Since then.
+    /// From this point on.
     Then(Point),
-    /// Since a job was pushed there, and all of them descend from the job.
+    /// From this position on: a job was pushed there, and all that follow descend from it.
     Position(i64),
-    /// There are none.
+    /// There are none yet.
     Now,
 }
 
-/// A job that was found, and where it comes from, if that is another worker.
+/// A job that was found, with its origin if it comes from another worker.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) job: JobRef,
@@ -77,14 +75,14 @@ impl From<JobRef> for Found {
     }
 }
 
-/// Whether the code that calls this is isolated, on whatever thread it runs.
+/// Returns `true` if the calling code is isolated, on a worker or on another thread.
 pub(crate) fn is_isolated() -> bool {
     WorkerThread::with_current(|worker| {
         worker.map_or_else(|| OUTSIDE.with(Cell::get), WorkerThread::is_isolated)
     })
 }
 
-/// A region of code that is isolated. It ends when this is dropped, on the same thread.
+/// Guard of an isolated region of code. To be dropped on the same thread.
 #[must_use]
 #[derive(Debug)]
 pub(crate) enum Region {
@@ -102,7 +100,7 @@ pub(crate) enum Region {
 }
 
 impl Region {
-    /// Begins one on the calling thread.
+    /// Begins a region on the calling thread.
     pub(crate) fn begin() -> Self {
         WorkerThread::with_current(|worker| match worker {
             Some(worker) => worker.enter_region(),
@@ -118,15 +116,15 @@ impl Drop for Region {
             Self::Inner => (),
             Self::Outside => OUTSIDE.with(|isolated| isolated.set(false)),
             Self::Worker { worker, was_isolated, floor } => {
-                // SAFETY: see the variant.
+                // SAFETY: the worker is alive as long as the thread runs the code of the region.
                 unsafe { worker.as_ref() }.leave_region(was_isolated, floor);
             }
         }
     }
 }
 
-/// Where a thief may come to another job, or its victim fall asleep: random schedules seldom come
-/// upon it by themselves.
+/// Lets shuttle switch where a thief may begin another job, or its victim fall asleep: random
+/// schedules seldom do so by themselves.
 pub(super) fn let_others_in() {
     if cfg!(drowse_shuttle) {
         hint::spin_loop();
@@ -134,21 +132,21 @@ pub(super) fn let_others_in() {
 }
 
 impl Registry {
-    /// Whether anything is isolated now.
+    /// Returns `true` if the pool is isolated, or a region of a worker is.
     pub(super) fn has_isolated(&self) -> bool {
         self.isolates || self.isolated_regions.get() > 0
     }
 
-    /// Whether a job that comes from there must be run in isolation.
+    /// Returns `true` if a job with this origin must run in isolation.
     pub(super) fn is_isolated(&self, origin: Origin) -> bool {
         let in_region = || match origin.mark {
             Mark::Stolen(position) => self.threads[origin.worker].lineage.is_isolated(position),
-            Mark::Sent(_) => true, // Nobody else gives anything back.
+            Mark::Sent(_) => true, // Only isolated code sends with an origin.
         };
         self.isolates || (self.isolated_regions.get() > 0 && in_region())
     }
 
-    /// Offers a job that comes from there, where those find it who wait for it in isolation.
+    /// Offers a job with these origins, for the workers that wait for it in isolation.
     ///
     /// # Safety
     ///
@@ -158,34 +156,36 @@ impl Registry {
         self.give_back(job, origins);
     }
 
-    /// Gives back a job that the caller may not run.
+    /// Puts a job that the caller may not run where all workers find it.
     fn give_back(&self, job: JobRef, origins: impl Into<Origins>) {
         let_others_in();
         let origins = origins.into();
         self.returned.push(job, Some(origins));
-        // WAKE: for the job, as if it had been injected: nobody has it any more.
+        // WAKE: any worker, as for an injected job: this job is in no deque any more.
         omittable!("isolate/return-no-post", self.sleep.post_injected(1, &|| false));
-        // WAKE: whom it comes from may wait for it, alone; and so may those who wait for what that
-        // one is in the middle of. (No model shows what is lost without the latter.)
+        // WAKE: the worker of the origin may sleep alone and wait for the job; so may workers that
+        // wait for what that worker is in the middle of. The fence of `call` pairs with that of
+        // `Sleep::sleep_alone`, after which a sleeper looks at `returned`. (No model shows what is
+        // lost without `call_waiters_of`.)
         for origin in origins.all() {
             omittable!("isolate/return-no-call", self.sleep.call(origin.worker));
-            self.call_those_who_wait_for(origin.worker);
+            self.call_waiters_of(origin.worker);
         }
     }
 }
 
 impl WorkerThread {
-    /// Whether what it runs now is isolated.
+    /// Returns `true` if what this worker runs now is isolated.
     pub(crate) fn is_isolated(&self) -> bool {
         self.isolated.get()
     }
 
-    /// Begins an isolated region, unless it is in one.
+    /// Begins an isolated region, unless the worker is in one.
     pub(crate) fn enter_region(&self) -> Region {
         if self.is_isolated() { Region::Inner } else { self.enter_region_here() }
     }
 
-    /// Begins an isolated region here, in which nothing is run that was pushed before.
+    /// Begins an isolated region, also inside of another. Jobs pushed before do not run in it.
     fn enter_region_here(&self) -> Region {
         let position = self.position();
         let (was_isolated, floor) = (self.isolated.replace(true), self.floor.replace(position));
@@ -205,7 +205,7 @@ impl WorkerThread {
         }
     }
 
-    /// Runs a job that was found elsewhere, as it must be run.
+    /// Runs a job that was found elsewhere, in isolation if its origin requires that.
     pub(super) fn run_found(&self, found: Found) {
         // Tested here too, so that the usual case does not look for the origin's ancestors.
         if self.registry.has_ancestors() {
@@ -219,20 +219,19 @@ impl WorkerThread {
         match found.origin {
             Some(origin) if look!("isolate/not-inherited", self.registry.is_isolated(origin)) => {
                 let before = self.lineage().begin(origin, self.position());
-                // Those who wait for it, and sleep alone, are called with the first push.
+                // The first push is slow, and calls workers that wait for this and sleep alone.
                 omittable!("isolate/begins-unheard", self.deque.share_next());
                 let region = self.enter_region_here();
                 self.run_job_found(found.job);
-                // Another worker may wait for what it has spawned and not waited for, and would not
-                // know where to look once this one has begun another job.
+                // Another worker may wait for jobs that this one has spawned and not waited for. It
+                // would not find them once this worker has begun another job.
                 omittable!("isolate/leaves-descendants", self.see_to_rest(origin));
                 drop(region);
                 self.go_back_to(before);
             }
             _ => {
                 let floor = self.floor.replace(self.position());
-                // It may be in the middle of a job that somebody waits for in isolation, and have
-                // asked for any other, by `yield_now`.
+                // `yield_now` can run an unrelated job on top of an isolated one: hide our descent.
                 let before = faulty!("isolate/shows-descent", self.lineage().begin_other(), None);
                 self.run_job_found(found.job);
                 if before.is_some() {
@@ -256,11 +255,11 @@ impl WorkerThread {
             } else if self.registry.is_left_behind() {
                 wait_for_nobody();
             } else if let Some(found) = self.find_descendant(since, rounds >= ROUNDS_UNTIL_FORCE) {
-                // A future of its own, that was woken, is no theft.
+                // A future of its own that was woken is no theft: `run_local` checks the origin.
                 faulty!("isolate/woken-as-theft", self.run_local(found), self.run_found(found));
                 rounds = 0;
             } else if rounds < ROUNDS_UNTIL_SLEEP {
-                // WAKE: somebody may wait for what we hold.
+                // WAKE: `CountLatch::wait` may wait for the counts that we have in stock.
                 self.settle();
                 rounds += 1;
                 hint::spin_loop();
@@ -280,25 +279,29 @@ impl WorkerThread {
         }
     }
 
-    /// A job of its own that it may run while it waits for something, since that point.
+    /// Takes a descendant of what this worker waits for since that point, from its deque or
+    /// letters.
     pub(super) fn take_own_since(&self, since: Point) -> Option<Found> {
-        let own = self.pop_in_order(faulty!("isolate/any-own", since.position, i64::MIN)).map(Found::from);
+        let own = self
+            .pop_in_order(faulty!("isolate/any-own", since.position, i64::MIN))
+            .map(Found::from);
         own.or_else(|| self.take_letter_if(|origin| self.comes_from(origin, since)))
     }
 
-    /// Goes on with what it was in the middle of before, as far as others are concerned.
+    /// Restores the descent that others saw before.
     fn go_back_to(&self, before: Option<Descent>) {
         self.lineage().go_back_to(before);
-        // WAKE: those who wait for that, and have not seen, meanwhile, that a letter comes from it.
-        // By the fence of the call, we see that one is about to sleep, or it sees where we are. (No
-        // model shows what is lost without.)
+        // WAKE: a worker that sleeps alone may have a letter from what we go back to, and not have
+        // seen that it is a descendant, as we showed another descent. The fence of `call_all` pairs
+        // with that of `Sleep::sleep_alone`: we see that the worker is about to sleep, or it sees
+        // our descent. (No model shows what is lost without this call.)
         if before.is_some() {
             self.registry.sleep.call_all();
         }
     }
 
-    /// At the end of a job that comes from there: runs what it has spawned. If that does not come
-    /// to an end soon, gives the rest back, to whoever may run it.
+    /// Runs what the job with this origin, which has just ended, has spawned. If that does not come
+    /// to an end soon, gives the rest back, for workers that may run it.
     fn see_to_rest(&self, origin: Origin) {
         let mut left = MOST_OF_REST;
         while let Some(job) = self.pop_in_order(self.floor.get()) {
@@ -312,12 +315,13 @@ impl WorkerThread {
         self.settle();
     }
 
-    /// Runs one job of its own that the region it is in has made. False if there was none.
+    /// Runs one job of its own that its region has made. Returns `false` if there is none.
     pub(super) fn run_one_of_region(&self) -> bool {
         self.run_if_some(self.pop_in_order(self.floor.get()).map(Found::from))
     }
 
-    /// A job that descends from what this worker waits for since that point, from wherever it is.
+    /// Takes a job that descends from what this worker waits for since that point, from a thief's
+    /// deque or from the returned jobs.
     fn find_descendant(&self, since: Point, by_force: bool) -> Option<Found> {
         for (thief, descent) in self.descendants_at(since) {
             let info = &self.registry.threads[thief];
@@ -339,9 +343,12 @@ impl WorkerThread {
         self.registry.returned.take_if(|origin| self.comes_from(origin, since))
     }
 
-    /// The workers that are in the middle of something which descends from what this one waits for
-    /// since that point.
-    pub(super) fn descendants_at(&self, since: Point) -> impl Iterator<Item = (usize, Descent)> + use<'_> {
+    /// Returns the workers that are in the middle of a descendant of what this one waits for since
+    /// that point, with their descents.
+    pub(super) fn descendants_at(
+        &self,
+        since: Point,
+    ) -> impl Iterator<Item = (usize, Descent)> + use<'_> {
         let others = (0..self.registry.sleep.seats_in_use()).filter(|other| *other != self.index());
         others.filter_map(move |other| {
             let descent = self.registry.threads[other].lineage.read()?;
@@ -349,17 +356,16 @@ impl WorkerThread {
         })
     }
 
-    /// Whether a job that comes from there descends from what this worker waits for since that
-    /// point.
+    /// Returns `true` if the origin descends from what this worker waits for since that point.
     pub(super) fn comes_from(&self, origin: Option<Origin>, since: Point) -> bool {
         origin.is_some_and(|origin| self.descends(origin, since, MOST_THEFTS))
     }
 
-    /// Whether what comes from there descends from what this worker waits for since that point.
+    /// Follows `origin` from thief to victim, at most `thefts` times. Returns `true` if it leads to
+    /// what this worker waits for since that point.
     ///
-    /// Each step is from a thief to its victim. If the victim has come to another job since, all
-    /// that is stolen from it now has a higher position than what was stolen before, and all that
-    /// it sends a later moment.
+    /// If a victim has begun another job since, its descent begins after what was stolen from it or
+    /// sent by it before, so `is_since` returns `false` for that.
     fn descends(&self, origin: Origin, since: Point, thefts: u32) -> bool {
         if origin.worker == self.index() {
             return faulty!("isolate/any-theft", origin.is_since(since), true);
@@ -371,13 +377,13 @@ impl WorkerThread {
             })
     }
 
-    /// A word that was stolen there just now.
+    /// Returns the job of a word that was stolen at `origin` just now.
     pub(super) fn found_at(&self, word: NonNull<JobHeader>, origin: Origin) -> Found {
-        // SAFETY: what is in a deque was put there by `push`, and has left it now.
+        // SAFETY: `push` puts the words into a deque, and this one has left it now.
         Found { job: unsafe { JobRef::from_word(word) }, origin: Some(origin) }
     }
 
-    /// Runs a job of its own, a letter, or one that was returned, which it has taken just now.
+    /// Runs a job of its own, a letter, or a returned job, which was taken just now.
     pub(super) fn run_local(&self, found: Found) {
         let is_from_elsewhere = found.origin.is_some_and(|origin| origin.worker != self.index());
         if is_from_elsewhere { self.run_found(found) } else { self.run_own(found.job) }
@@ -386,7 +392,7 @@ impl WorkerThread {
     /// Runs a job of its own that was taken from its queue just now.
     pub(super) fn run_own(&self, job: JobRef) {
         let floor = self.floor.replace(self.position());
-        // SAFETY: taken from a queue just now.
+        // SAFETY: the caller has taken it from a queue just now.
         unsafe { self.execute(job) };
         self.floor.set(floor);
     }

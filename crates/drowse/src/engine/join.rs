@@ -12,7 +12,7 @@ use crate::unwind::{self, Payload};
 use std::thread;
 
 /// Second half of a join: a closure that is told whether it has moved to another thread. Takes no
-/// worker: `join_at` calls it in place, where none is at hand.
+/// worker: `join_at` calls it in place, where it has no reference to one.
 pub(crate) struct Half<F>(F);
 
 impl<R, F: FnOnce(bool) -> R> Run<R> for Half<F> {
@@ -25,9 +25,9 @@ impl<R, F: FnOnce(bool) -> R> Run<R> for Half<F> {
 /// The job of a second half.
 pub(crate) type HalfJob<B, R> = StackJob<SpinLatch, Half<B>, R>;
 
-/// The hot path: pushes B, runs A, takes B back, runs it. All else is out of line. If `end` is
-/// nobody's, `elsewhere` runs both halves on a worker: it returns the result of A, and leaves that
-/// of B in the job with its latch set.
+/// Pushes B, runs A, takes B back, runs it: the hot path of a join. All else is out of line. If
+/// `end` is that of nobody's deque, `elsewhere` runs both halves on a worker: it returns the result
+/// of A, and leaves the result of B in the job with its latch set.
 #[inline(always)]
 pub(crate) fn join_at<A, B, RA, RB>(
     end: End,
@@ -40,20 +40,20 @@ where
     B: FnOnce(bool) -> RB + Send,
     RB: Send,
 {
-    // SAFETY: it is the end of this thread's own deque, or nobody's.
+    // SAFETY: `end` is that of this thread's own deque, or of nobody's deque.
     let position = unsafe { end.position() };
-    // SAFETY: only workers of the pool take jobs from its deques. If the end is nobody's,
-    // `elsewhere` lets the job run: `join_elsewhere` waits for its call, and no worker for the
-    // latch; and `set_end` is given a worker of the pool that runs the job.
+    // SAFETY: only workers of the pool take jobs from its deques. For nobody's deque, `elsewhere`
+    // lets the job run: `join_elsewhere` waits for its call, and no worker for the latch; and
+    // `set_end` is given a worker of the pool that runs the job.
     let job_b = StackJob::new(Half(oper_b), unsafe { SpinLatch::new(end, position) });
     // SAFETY: this frame is not left before the job was taken back or its latch is set: a panic of
     // A is halted, and `join_elsewhere` returns or unwinds only when the job has run or its closure
     // was taken out. B and RB are `Send`.
     let job_ref = unsafe { job_b.as_job_ref() };
-    // SAFETY: the end is this thread's own, or nobody's.
+    // SAFETY: `end` is that of this thread's own deque, or of nobody's deque.
     let must_slow_down = unsafe { end.push(position, job_ref.into_word()) };
     let (result_a, is_back) = if must_slow_down && !pushed_slow(&job_b.latch) {
-        // (The latch may know an end by now that is gone already: of the worker that a guest was.)
+        // (The end in the latch may be gone by now: that of a worker whose seat a guest has left.)
         (elsewhere(oper_a, &job_b), false)
     } else {
         let result_a = match unwind::halt_unwinding(|| oper_a(false)) {
@@ -63,7 +63,7 @@ where
         // Reloaded from the job in this frame, so that no register is kept for them during A. The
         // position is negative if the latch is set.
         let (end, position) = (job_b.latch.end(), job_b.latch.position());
-        // SAFETY: it is the end of this thread's own deque, or it would have been `elsewhere`.
+        // SAFETY: `end` is that of this thread's own deque, or `elsewhere` would have run.
         let is_back = unsafe {
             if end.is_covered(position) {
                 take_back_covered(&job_b.latch, job_ref)
@@ -74,7 +74,7 @@ where
         (result_a, is_back)
     };
     let result_b = if is_back {
-        // SAFETY: we have it back, so no other thread has, or will.
+        // SAFETY: the job was taken back, so no other thread has run it, or will.
         (unsafe { job_b.take_func() }.0)(false)
     } else {
         result_of(&job_b)
@@ -82,7 +82,7 @@ where
     (result_a, result_b)
 }
 
-/// The result of a second half that was run elsewhere.
+/// Returns the result of a second half that was run elsewhere, or resumes its panic.
 #[cold]
 #[inline(never)]
 fn result_of<B: FnOnce(bool) -> R, R>(job_b: &HalfJob<B, R>) -> R {
@@ -90,7 +90,7 @@ fn result_of<B: FnOnce(bool) -> R, R>(job_b: &HalfJob<B, R>) -> R {
     unsafe { job_b.take_result() }.unwrap_or_else(|payload| unwind::resume_unwinding(payload))
 }
 
-/// A panicked. B still runs; then the panic goes on.
+/// Ends a join whose A has panicked: waits for B, drops its result, and resumes the panic of A.
 #[cold]
 #[inline(never)]
 fn end_with_panic<B: FnOnce(bool) -> R, R>(job_b: &HalfJob<B, R>, payload: Payload) -> ! {
@@ -102,15 +102,17 @@ fn end_with_panic<B: FnOnce(bool) -> R, R>(job_b: &HalfJob<B, R>, payload: Paylo
 
 /// Calls `f` with the worker that this thread is.
 fn on_this_worker<R>(f: impl FnOnce(&WorkerThread) -> R) -> R {
-    unwind::or_abort(|| WorkerThread::with_current(|worker| f(worker.expect("a join is on a worker"))))
+    unwind::or_abort(|| {
+        WorkerThread::with_current(|worker| f(worker.expect("a join is on a worker")))
+    })
 }
 
-/// The rest of a push of the job with this latch. Returns `false` if it was to nobody's deque.
+/// Ends the push of the job with this latch. Returns `false` if it was to nobody's deque.
 #[cold]
 #[inline(never)]
 fn pushed_slow(latch: &SpinLatch) -> bool {
-    // SAFETY: it is the end of this thread's own deque, or nobody's, whose limit is `ASKED`, so
-    // that this returns `false`.
+    // SAFETY: the end is that of this thread's own deque, or of nobody's deque, whose limit is
+    // `ASKED`, so that this returns `false`.
     if unsafe { latch.end().pushed_fenced() } {
         return true;
     }
@@ -123,30 +125,32 @@ fn pushed_slow(latch: &SpinLatch) -> bool {
     })
 }
 
-/// The end of a join whose second half is covered, or done. Returns `true` if the caller has the
-/// job again, and `false` if it was run.
+/// Ends a join whose second half is covered, or done. Returns `true` if the caller has the job
+/// again, and `false` if it was run.
 #[cold]
 #[inline(never)]
 fn take_back_covered(latch: &SpinLatch, job: JobRef) -> bool {
     on_this_worker(|worker| worker.take_back(job) || worker.wait_for_half(latch, job))
 }
 
-/// The end of a join whose second half is not covered, and was not found to be private by
+/// Ends a join whose second half is not covered, and was not found to be private by
 /// `End::take_back`. Returns what [`take_back_covered`] returns.
 #[cold]
 #[inline(never)]
 fn take_back_slow(latch: &SpinLatch, end: End, position: i64, job: JobRef) -> bool {
     // SAFETY: it is the end of this thread's own deque.
     let is_back = unsafe { end.taken_back_fenced(position) };
-    is_back || on_this_worker(|worker| worker.take_back_slow(position) || worker.wait_for_half(latch, job))
+    is_back
+        || on_this_worker(|worker| {
+            worker.take_back_slow(position) || worker.wait_for_half(latch, job)
+        })
 }
 
-/// The first half of a join has panicked. Waits until the second one is done.
+/// Waits until the second half of a join is done, after the first one has panicked.
 #[cold]
 #[inline(never)]
 fn wait_after_panic(latch: &SpinLatch) {
-    // If the latch is set, B was run elsewhere, and this thread need not be a worker:
-    // `join_elsewhere`.
+    // If the latch is set, `join_elsewhere` may have run B, and this thread need not be a worker.
     if !latch.probe() {
         let since = Since::Position(latch.position());
         on_this_worker(|worker| worker.wait_until(latch.word(), WaitFor::Join, since));
@@ -154,14 +158,14 @@ fn wait_after_panic(latch: &SpinLatch) {
 }
 
 impl WorkerThread {
-    /// The job was stolen, or is covered by jobs that the first half has spawned. Runs what is in
-    /// the deque, possibly the job; then helps until it is done. Returns `true` if the caller has
-    /// it.
+    /// Waits for a second half that was stolen, or is covered by jobs that the first half has
+    /// spawned. Runs what is in the deque until it comes to the job; if the job is not there, helps
+    /// until it is done. Returns `true` if the caller has the job.
     fn wait_for_half(&self, latch: &SpinLatch, job: JobRef) -> bool {
         while !latch.probe() {
             let position = latch.position();
             if position < 0 {
-                continue; // It was set since.
+                continue; // The latch was set since.
             }
             match self.run_job_above(job, position) {
                 Above::Awaited => {
@@ -181,12 +185,12 @@ impl WorkerThread {
 }
 
 /// Function that runs a call on a worker of the current pool, or else of the global one. The first
-/// argument stands for the call's place in the program.
+/// argument identifies the call's place in the program.
 pub(crate) type Enter = fn(usize, Call<'_>);
 
 /// Runs both halves as a join on a worker, where `join_at` has no deque to push to: the thread is
 /// not a worker, or jobs of its pool inherit something. Returns the result of the first half, or
-/// panics as it did; the result of the second half is in its job.
+/// resumes its panic; the result of the second half is in its job.
 #[cold]
 #[inline(never)]
 pub(crate) fn join_elsewhere<A, B, RA, RB>(oper_a: A, job_b: &HalfJob<B, RB>, enter: Enter) -> RA
@@ -197,9 +201,10 @@ where
     RB: Send,
 {
     let (mut oper_a, mut result) = (Some(oper_a), None);
-    let mut first = |_: &WorkerThread, migrated| result = oper_a.take().map(|oper_a| oper_a(migrated));
-    // SAFETY: no worker's queue holds it. `WorkerThread::join_calls` runs it once and waits for it,
-    // or unwinds before it was given to any worker. B and RB are `Send`.
+    let mut first =
+        |_: &WorkerThread, migrated| result = oper_a.take().map(|oper_a| oper_a(migrated));
+    // SAFETY: no worker's queue holds the job. `WorkerThread::join_calls` runs it once and waits
+    // for it, or unwinds before any worker has it. B and RB are `Send`.
     let second = Second { job: unsafe { job_b.as_job_ref() }, latch: &job_b.latch };
     match (join_calls(Call::new(&mut first), &second, enter), result) {
         (Ok(()), Some(result)) => result,
@@ -214,14 +219,14 @@ where
     }
 }
 
-/// The second half of such a join.
+/// The second half of a join that `join_elsewhere` runs.
 struct Second<'a> {
     job: JobRef,
     latch: &'a SpinLatch,
 }
 
 // SAFETY: the job may run on any thread, by the promise of `JobRef::new`. The latch is used by the
-// worker that the call runs on, while its owner waits for the call, and then by the one that runs
+// worker that runs the call, while its owner waits for the call, and then by the worker that runs
 // the job.
 unsafe impl Sync for Second<'_> {}
 

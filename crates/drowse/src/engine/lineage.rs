@@ -1,46 +1,46 @@
-//! Which job a worker is in the middle of, and where its descendants are.
+//! Descent of jobs: which stolen job a worker is in the middle of, and where its descendants are.
 //!
-//! A worker that steals a job has run out of its own: what it pushes from then on, until the job
-//! has ended, are *descendants* of the job, if it does not run anything else meanwhile. So it is
-//! enough to know whom the job was stolen from, at which position of that one's deque, and from
-//! which position on the thief's own deque holds its descendants: the thief's [`Descent`]. The job
-//! in turn descends from what its owner was in the middle of when it pushed it; and so on, from
+//! A worker that steals a job has none of its own left. Until the job has ended, all that the
+//! worker pushes are *descendants* of the job, if it does not run anything else meanwhile. So it is
+//! enough to know the victim, the position at which the job was stolen from the victim's deque, and
+//! the position from which on the thief's own deque holds descendants: the thief's [`Descent`]. The
+//! job in turn descends from what its owner was in the middle of when it pushed it; and so on, from
 //! thief to victim.
 //!
-//! The positions of what is stolen only grow ([`Owner::position`](crate::deque::Owner::position)).
-//! So what was stolen at or after the position at which somebody began to wait for something was
-//! pushed after that. What is not stolen but sent, a letter say, uses up no position: each has a
-//! *moment* instead, which the worker counts.
+//! The positions of stolen jobs only grow ([`Owner::position`](crate::deque::Owner::position)). So
+//! what was stolen at or after the position at which a wait began was pushed after that. A job that
+//! is sent and not pushed (a letter) uses up no position: it has a *moment*, which the worker
+//! counts.
 //!
 //! # Notes on memory ordering
 //!
-//! A descent is written by its worker and read by others, who want all of it or nothing: the
-//! version is odd while it changes, and not the same afterwards. A thief looks at the version once
-//! more when it has stolen something. Had the job been pushed after the descent has changed, the
-//! thief would have acquired that change with the job.
+//! A descent is written by its worker and read by others, which need all of it or nothing: the
+//! version is odd while the descent changes, and another one afterwards. A thief looks at the
+//! version again after a theft (`is_still`). Had the job been pushed after a change of the descent,
+//! the thief would have acquired that change with the job.
 
 use drowse_sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use drowse_sync::{faulty, full_fence};
 
-/// Where a job comes from.
+/// Origin of a job: a worker, and which of its jobs this is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Origin {
-    /// Whom it was stolen from, or sent by.
+    /// Index of the worker that it was stolen from, or sent by.
     pub(super) worker: usize,
     pub(super) mark: Mark,
 }
 
-/// Where a job comes from that is in no deque, to those who may wait for it in isolation.
+/// Origins of a job that is in no deque, for workers that may wait for it in isolation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Origins {
     pub(super) from: Origin,
-    /// Another one that it may as well come from: who waits for the scope that it belongs to, say,
-    /// whatever the one who has sent it is in the middle of.
+    /// A second origin, for jobs that belong to a scope: the worker that waits for the scope may
+    /// run the job, regardless of what the sender was running.
     pub(super) also: Option<Origin>,
 }
 
 impl Origins {
-    /// That of something which this worker might have sent at that point.
+    /// Returns the origins of a job that `worker` might have sent at `point`.
     pub(crate) fn sent_at(worker: usize, point: Point) -> Self {
         Origin::sent(worker, point.moment).into()
     }
@@ -60,16 +60,16 @@ impl From<Origin> for Origins {
     }
 }
 
-/// Which of that worker's jobs it is.
+/// Identity of a job among those of its worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
-    /// The one that was stolen at this position of its deque.
+    /// Stolen at this position of the worker's deque.
     Stolen(i64),
-    /// One that was sent at this moment.
+    /// Sent at this moment.
     Sent(i64),
 }
 
-/// How far a worker has got, by what it has pushed and what it has sent.
+/// Progress of a worker: the next position that it pushes to, and the moment of what it sends next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Point {
     pub(crate) position: i64,
@@ -85,7 +85,7 @@ impl Origin {
         Self { worker, mark: Mark::Sent(moment) }
     }
 
-    /// Whether the worker had got that far when it pushed it, or sent it.
+    /// Returns `true` if the worker had reached `point` when it pushed or sent the job.
     pub(super) fn is_since(self, point: Point) -> bool {
         match self.mark {
             Mark::Stolen(position) => position >= point.position,
@@ -93,7 +93,7 @@ impl Origin {
         }
     }
 
-    /// In two words, of which the first is not 0.
+    /// Encodes the origin in two words, of which the first is not 0.
     fn into_words(self) -> (usize, i64) {
         match self.mark {
             Mark::Stolen(position) => (2 * self.worker + 1, position),
@@ -108,23 +108,23 @@ impl Origin {
     }
 }
 
-/// The job of somebody else that a worker is in the middle of.
+/// The job of another worker that a worker is in the middle of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Descent {
     pub(super) origin: Origin,
-    /// Where its descendants begin, of all that the worker pushes and sends.
+    /// Point from which on all that the worker pushes and sends descends from the job.
     pub(super) since: Point,
     version: usize,
 }
 
-/// A worker's descent, for others to see; and from where on its jobs are isolated.
+/// A worker's descent, read by others; and the position from which on its jobs are isolated.
 #[derive(Debug)]
 pub(super) struct Lineage {
     version: AtomicUsize,
-    /// Its origin, in two words; 0 in the first one for none.
+    /// The origin of the descent, in two words; 0 in the first one for none.
     worker: AtomicUsize,
     mark: AtomicI64,
-    /// Since which position, and which moment.
+    /// `Descent::since`.
     position: AtomicI64,
     moment: AtomicI64,
     isolated_since: AtomicI64,
@@ -145,22 +145,22 @@ impl Lineage {
         }
     }
 
-    /// Worker: the moment of what it sends next.
+    /// Returns the moment of what the worker sends next. For the worker only.
     pub(super) fn moment(&self) -> i64 {
-        // ORDERING: relaxed; only the worker uses it.
+        // ORDERING: relaxed; only the worker uses this field.
         self.next_moment.load(Ordering::Relaxed)
     }
 
-    /// Worker: a moment that no other is like.
+    /// Returns a moment that no other job has. For the worker only.
     pub(super) fn take_moment(&self) -> i64 {
         let moment = self.moment();
-        // ORDERING: relaxed, as above.
+        // ORDERING: relaxed; only the worker uses this field.
         self.next_moment.store(moment + 1, Ordering::Relaxed);
         moment
     }
 
-    /// Worker: it begins a job that comes from there, with its own deque at this position. Returns
-    /// what to [go back](Self::go_back_to) to.
+    /// Begins a job with this origin, with the worker's own deque at this position. Returns what to
+    /// [go back](Self::go_back_to) to. For the worker only.
     pub(super) fn begin(&self, origin: Origin, position: i64) -> Option<Descent> {
         let before = self.read();
         let moment = self.moment();
@@ -168,8 +168,8 @@ impl Lineage {
         before
     }
 
-    /// Worker: it begins a job that nobody waits for in isolation. Returns what to [go
-    /// back](Self::go_back_to) to.
+    /// Begins a job that no worker waits for in isolation. Returns what to [go
+    /// back](Self::go_back_to) to. For the worker only.
     pub(super) fn begin_other(&self) -> Option<Descent> {
         let before = self.read();
         if before.is_some() {
@@ -178,7 +178,7 @@ impl Lineage {
         before
     }
 
-    /// Worker: the job has ended.
+    /// Ends a job: goes back to the descent before it. For the worker only.
     pub(super) fn go_back_to(&self, before: Option<Descent>) {
         match before {
             Some(Descent { origin, since, .. }) => self.write(origin.into_words(), since),
@@ -189,31 +189,32 @@ impl Lineage {
     fn write(&self, (worker, mark): (usize, i64), since: Point) {
         // ORDERING: relaxed; only the worker writes it.
         let version = self.version.load(Ordering::Relaxed);
-        // ORDERING: relaxed; the fence keeps it before the rest.
+        // ORDERING: relaxed; the fence below keeps it before the other stores.
         self.version.store(version.wrapping_add(1), Ordering::Relaxed);
-        // ORDERING: pairs with the fence in `is_still`: who has read any of what follows finds the
-        // version changed.
+        // ORDERING: pairs with the fence in `is_still`: a reader of any of the values below finds
+        // the version changed. Without it, the reader may take a mixture of two descents for one.
         full_fence("lineage/write-unfenced");
-        // ORDERING: relaxed, all four; released with the version.
+        // ORDERING: relaxed, all four; released with the version below.
         self.worker.store(worker, Ordering::Relaxed);
         self.mark.store(mark, Ordering::Relaxed);
         self.position.store(since.position, Ordering::Relaxed);
         self.moment.store(since.moment, Ordering::Relaxed);
-        // ORDERING: release pairs with the acquire in `read`.
+        // ORDERING: release pairs with the acquire in `read`: with this version come these values,
+        // or later ones, which `is_still` detects.
         self.version.store(version.wrapping_add(2), Ordering::Release);
     }
 
-    /// The worker's descent, if it has one, as it is at one moment.
+    /// Returns the worker's descent, if it has one, as it is at one moment.
     pub(super) fn read_whole(&self) -> Option<Descent> {
         self.read().filter(|descent| self.is_still(*descent))
     }
 
-    /// The worker's descent, if it has one. It may be a mixture of two: see
+    /// Returns the worker's descent, if it has one. It may be a mixture of two: see
     /// [`is_still`](Self::is_still).
     pub(super) fn read(&self) -> Option<Descent> {
         // ORDERING: acquire pairs with the release in `write`.
         let version = self.version.load(Ordering::Acquire);
-        // ORDERING: relaxed, all four; `is_still` makes sure.
+        // ORDERING: relaxed, all four; `is_still` detects a mixture.
         let worker = self.worker.load(Ordering::Relaxed);
         let origin = Origin::from_words(worker, self.mark.load(Ordering::Relaxed))?;
         let position = self.position.load(Ordering::Relaxed);
@@ -221,25 +222,26 @@ impl Lineage {
         (version % 2 == 0).then_some(Descent { origin, since: Point { position, moment }, version })
     }
 
-    /// Whether the worker has been in the middle of that job from the moment at which this was read
-    /// until now.
+    /// Returns `true` if the worker has been in the middle of that job since `descent` was read.
     pub(super) fn is_still(&self, descent: Descent) -> bool {
-        // ORDERING: pairs with the fence in `write`.
+        // ORDERING: pairs with the fence in `write`: if `read` saw later values, the version
+        // differs.
         full_fence("lineage/read-unfenced");
-        // ORDERING: relaxed; the fence orders it, and what was stolen has been acquired.
+        // ORDERING: relaxed; the fence above orders it. And if a job was stolen since, the theft
+        // has acquired every change of the descent that was made before the push.
         faulty!("lineage/unverified", self.version.load(Ordering::Relaxed) == descent.version, true)
     }
 
-    /// Worker: what it pushes from this position on is isolated.
+    /// Isolates what the worker pushes from this position on. For the worker only.
     pub(super) fn isolate_since(&self, position: i64) {
-        // ORDERING: relaxed; whoever steals what is pushed after this acquires it with that.
+        // ORDERING: relaxed; a thief of what is pushed after this acquires it with the job.
         self.isolated_since.store(position, Ordering::Relaxed);
     }
 
-    /// Whether the job that was pushed at this position is isolated: to one who has stolen it.
+    /// Returns `true` if the job that was pushed at this position is isolated. For its thief.
     pub(super) fn is_isolated(&self, position: i64) -> bool {
-        // ORDERING: relaxed; see `isolate_since`. If it was changed since, the region is over, and
-        // nobody waits for the job in isolation.
+        // ORDERING: relaxed; acquired with the job: see `isolate_since`. If it was changed since,
+        // the region is over, and no worker waits for the job in isolation.
         self.isolated_since.load(Ordering::Relaxed) <= position
     }
 }

@@ -1,34 +1,33 @@
-//! The engine: a registry of workers, how they find work, how they wait, and how jobs come in from
-//! outside.
+//! The engine: a registry of workers; how they find work and wait; how jobs come in from outside.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `registry` | what the workers of one pool share |
-//! | `start`, `terminate` | how a pool begins and ends |
+//! | `registry` | state that the workers of one pool share |
+//! | `start`, `terminate` | begin and end of a pool |
 //! | `absent` | workers without a thread |
-//! | `recruit`, `crew` | how its threads are started, and which of them are left |
-//! | `worker` | what one worker has for itself |
-//! | `search` | where a worker looks for jobs |
-//! | `steal` | how it gets at the jobs of others |
-//! | `wait` | what a worker does until a latch is set |
-//! | `isolate`, `alone`, `lineage` | what a worker does that must not run other jobs |
-//! | `in_order` | how it runs the jobs of a fifo meanwhile |
-//! | `ancestry` | what a job descends from in other pools |
-//! | `parcels` | jobs that are not in a deque, with where they come from |
-//! | `place`, `places`, `spare` | who runs in the place of a worker that blocks |
-//! | `deep` | what a worker does whose stack is full of waits |
-//! | `stock` | counts that a worker holds, so that the shared ones are left alone |
-//! | `bound` | how many jobs are under way, where somebody wants no more than so many |
-//! | `inject` | jobs from outside |
+//! | `recruit`, `crew` | start of threads, and the record of those that are left |
+//! | `worker` | state of one worker |
+//! | `search` | places where a worker looks for jobs |
+//! | `steal` | thefts from other workers |
+//! | `wait` | the loop of a worker until a latch is set |
+//! | `isolate`, `alone`, `lineage` | waits in isolation, where a worker must not run other jobs |
+//! | `in_order` | fifos in isolation |
+//! | `ancestry` | the ancestors of a job in other pools |
+//! | `parcels` | jobs that are not in a deque, with their origins |
+//! | `place`, `places`, `spare` | threads that run in the place of a worker that blocks |
+//! | `deep` | waits of a worker whose stack is full of waits |
+//! | `stock` | counts that a worker holds, so that the shared ones are changed less often |
+//! | `bound` | bound on the number of jobs under way |
+//! | `inject` | jobs from outside, and broadcasts |
 //! | `join` | two closures, possibly in parallel |
-//! | `enter` | how a closure gets to run on a worker |
-//! | `guest` | how a thread outside takes the seat of a worker |
-//! | `sites` | what is known of the places in a program that enter |
-//! | `turns` | how a job from outside gets its turn while all workers are in the middle of others |
-//! | `alarm` | who hears that the pool stands still |
+//! | `enter` | ways for a closure to get onto a worker |
+//! | `guest` | threads outside that take the seat of a worker |
+//! | `sites` | statistics of the places in a program that enter |
+//! | `turns` | jobs from outside that run while all workers are in the middle of others |
+//! | `alarm` | the deadlock alarm |
 //! | `stall` | the watch for workers that do not come back from their jobs |
-//! | `outside` | threads outside that wait for the pool, for that watch |
-//! | `trail` | what is known of a worker by those who ask why nothing moves |
+//! | `outside` | threads outside that wait for the pool, for the stall watch |
+//! | `trail` | breadcrumbs of a worker for the deadlock and stall reports |
 
 mod absent;
 mod alarm;

@@ -1,40 +1,40 @@
-//! What the models see of the engine. Not there in a normal build.
+//! Wrappers of engine types for the models. Absent in a normal build.
 
 use super::lineage::{self, Mark, Origin};
 use super::places::{self, Asked, GivenUp};
 use drowse_sync::Arc;
 
-/// Where a job was stolen, and where its descendants begin: victim, position, since.
+/// Origin of a stolen job, and where its descendants begin: victim, position, since.
 pub type Descent = (usize, i64, i64);
 
-/// What a worker shows others of the stolen job that it is in the middle of.
+/// The stolen job that a worker is in the middle of, as it shows it to others.
 #[derive(Debug)]
 pub struct Lineage(lineage::Lineage);
 
-/// What somebody has seen of it.
+/// A descent that a reader has seen, not verified yet.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen(lineage::Descent);
 
 impl Lineage {
-    /// It is in the middle of none.
+    /// Creates the lineage of a worker that is in the middle of no stolen job.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         Self(lineage::Lineage::new())
     }
 
-    /// Worker: runs a job that was stolen there, from the beginning to the end.
+    /// Runs a job that was stolen there, from the beginning to the end. For the worker only.
     pub fn run_stolen(&self, (victim, position, since): Descent, job: impl FnOnce()) {
         let before = self.0.begin(Origin::stolen(victim, position), since);
         job();
         self.0.go_back_to(before);
     }
 
-    /// What others see.
+    /// Returns what others see.
     pub fn read(&self) -> Option<Seen> {
         self.0.read().map(Seen)
     }
 
-    /// What it is, if the worker has been in the middle of that job ever since.
+    /// Returns the descent, if the worker has been in the middle of that job since it was seen.
     pub fn if_still(&self, Seen(seen): Seen) -> Option<Descent> {
         let Origin { worker, mark: Mark::Stolen(position) } = seen.origin else { return None };
         self.0.is_still(seen).then_some((worker, position, seen.since.position))
@@ -42,7 +42,7 @@ impl Lineage {
 }
 
 impl Seen {
-    /// Where the descendants of the job begin, in the deque of its worker.
+    /// Returns the position from which on its worker's deque holds descendants of the job.
     pub fn since(&self) -> i64 {
         self.0.since.position
     }
@@ -52,32 +52,33 @@ impl Seen {
 #[derive(Debug)]
 pub struct Places(places::Places);
 
-/// Somebody waits for a place.
+/// Request of a worker that waits for a place.
 #[derive(Debug)]
 pub struct Ticket(Arc<places::Ticket>);
 
 impl Places {
-    /// So many, each of them held by the worker of its number.
+    /// Creates `count` places, each of them held by the worker of its number.
     pub fn new(count: usize) -> Self {
         Self(places::Places::new(count))
     }
 
-    /// Gives a place to whoever waits for it, or to nobody.
+    /// Gives a place to the worker that waits for it, or else leaves it free.
     pub fn give_up(&self, place: usize) {
         assert_ne!(self.0.give_up(place, true), GivenUp::No);
     }
 
-    /// The same, unless nobody would have any. Whether it was given.
+    /// Gives a place up as [`give_up`](Self::give_up) does, but not the last one that is held.
+    /// Returns `true` if it was given up.
     pub fn give_up_unless_last(&self, place: usize) -> bool {
         self.0.give_up(place, false) != GivenUp::No
     }
 
-    /// Gives a place to whoever waits for it. False if nobody does.
+    /// Gives a place to the worker that waits for it. Returns `false` if none does.
     pub fn yield_to_waiter(&self, place: usize) -> bool {
         self.0.yield_to_waiter(place).is_some()
     }
 
-    /// Asks for a place for this seat. `Err` if somebody has it.
+    /// Asks for a place for this seat. `Err` if another seat holds it.
     pub fn ask_for(&self, place: usize, seat: usize) -> Result<(), Ticket> {
         match self.0.ask_for(place, seat) {
             Asked::Here => Ok(()),
@@ -85,19 +86,19 @@ impl Places {
         }
     }
 
-    /// Wants the place no more. False if it has been granted.
+    /// Withdraws the request. Returns `false` if it has been granted.
     pub fn withdraw(&self, ticket: &Ticket) -> bool {
         self.0.withdraw(&ticket.0)
     }
 
-    /// Whether nobody waits for any, and so many are free.
+    /// Returns `true` if no worker waits for a place, and `free` places are free.
     pub fn are_at_rest(&self, free: usize) -> bool {
         self.0.are_at_rest(free)
     }
 }
 
 impl Ticket {
-    /// Whether the place was granted by now.
+    /// Returns `true` if the place has been granted.
     pub fn is_granted(&self) -> bool {
         self.0.is_granted()
     }

@@ -1,4 +1,4 @@
-//! Threads outside that wait for a pool: known to its stall watch, in pools that have one.
+//! Threads outside that wait for a pool, recorded for its stall watch, in pools that have one.
 
 use super::registry::Registry;
 use super::trail::WaitFor;
@@ -6,8 +6,7 @@ use super::worker::WorkerThread;
 use crate::report::WaitingThread;
 use drowse_sync::{Mutex, Stopwatch, ThreadId, thread};
 
-/// The threads that wait for one pool and are no workers of it. Workers of other pools are among
-/// them, and guests.
+/// The threads that wait for one pool and are not its workers: also workers of others, and guests.
 #[derive(Debug)]
 pub(super) struct Outside {
     waiters: Mutex<Waiters>,
@@ -30,7 +29,7 @@ struct Waiter {
     begun_by: Option<usize>,
 }
 
-/// The calling thread waits, until this is dropped.
+/// Guard of the calling thread's wait.
 #[derive(Debug)]
 pub(crate) struct OutsideWait<'r> {
     registry: &'r Registry,
@@ -41,13 +40,13 @@ impl Registry {
     /// Notes that the calling thread begins to wait for this pool, for the pool's stall watch.
     /// Returns `None` where there is no watch, and does nothing.
     pub(crate) fn note_waiter(&self, waits_for: WaitFor) -> Option<OutsideWait<'_>> {
-        // In a forked child a thread of the parent may have the lock.
+        // In a forked child, a thread of the parent may hold the lock.
         let outside = self.outside.as_ref().filter(|_| !self.is_left_behind())?;
         let number = outside.note_waiter(waits_for);
         Some(OutsideWait { registry: self, number })
     }
 
-    /// Returns whether there is a stall watch that wants to know of threads that wait.
+    /// Returns `true` if the pool has a stall watch, which wants to know of threads that wait.
     pub(crate) fn notes_waiters(&self) -> bool {
         self.outside.is_some()
     }
@@ -69,8 +68,8 @@ impl Outside {
         number
     }
 
-    /// Returns the threads that wait, the one that has waited for longest first, each with the
-    /// worker that has begun what it waits for.
+    /// Returns the waiting threads, the longest wait first, each with the worker that has begun the
+    /// job.
     pub(super) fn waiters(&self) -> Vec<(WaitingThread, Option<usize>)> {
         let waiters = self.waiters.lock();
         // They are in the order in which they came.
@@ -105,8 +104,10 @@ impl OutsideWait<'_> {
     #[cold]
     #[inline(never)]
     fn change(&self, change: &dyn Fn(&mut Vec<Waiter>, usize)) {
-        // In a forked child the lock may be held by a thread that is not there.
-        let Some(outside) = self.registry.outside.as_ref().filter(|_| !self.registry.is_left_behind()) else {
+        // In a forked child, a thread of the parent may hold the lock.
+        let Some(outside) =
+            self.registry.outside.as_ref().filter(|_| !self.registry.is_left_behind())
+        else {
             return;
         };
         let mut waiters = outside.waiters.lock();

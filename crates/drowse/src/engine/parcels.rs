@@ -1,4 +1,4 @@
-//! Jobs that are not in a deque, with where they come from.
+//! Jobs that are not in a deque, with their origins.
 
 use super::isolate::Found;
 use super::lineage::{Origin, Origins};
@@ -7,15 +7,15 @@ use drowse_sync::atomic::{AtomicUsize, Ordering};
 use drowse_sync::{Mutex, Outlined};
 use std::collections::VecDeque;
 
-/// Jobs in the order in which they came, for somebody who may run some of them only. They have an
-/// origin unless they come from outside of the pool.
+/// Queue of jobs, oldest first, from which a worker may take only some. A job has an origin unless
+/// it comes from outside of the pool.
 #[derive(Debug)]
 pub(super) struct Parcels {
     jobs: Mutex<Outlined<VecDeque<Parcel>>>,
     count: AtomicUsize,
 }
 
-/// A job, and where it comes from; `None` if it comes from outside.
+/// A job and its origins; `None` if it comes from outside.
 type Parcel = (JobRef, Option<Origins>);
 
 impl Parcels {
@@ -26,18 +26,19 @@ impl Parcels {
     pub(super) fn push(&self, job: JobRef, origins: Option<Origins>) {
         let mut jobs = self.jobs.lock();
         jobs.push_back((job, origins));
-        // ORDERING: release pairs with the acquire in `are_there`. Belt and braces: the job is
-        // behind the lock. The caller goes on to post, by a fence.
+        // ORDERING: release pairs with the acquire in `are_there`. Relaxed would do: the lock
+        // publishes the job, and all callers go on to a post, which executes a full fence.
         self.count.store(jobs.len(), Ordering::Release);
     }
 
     pub(super) fn are_there(&self) -> bool {
-        // ORDERING: acquire, see above. Whoever must not miss one has executed a fence.
+        // ORDERING: acquire pairs with the release in `push`. A worker on its way to sleep calls
+        // this after a fence of its own, which pairs with that of the post: no job is missed.
         self.count.load(Ordering::Acquire) > 0
     }
 
-    /// The first that the caller may run, by where it comes from, with that: one may come from more
-    /// than one place.
+    /// Takes the first job that the caller may run, and returns it with the origin that `may_run`
+    /// has accepted: a job may have two.
     #[inline]
     pub(super) fn take_if(&self, may_run: impl Fn(Option<Origin>) -> bool) -> Option<Found> {
         if self.are_there() { self.take_first(&may_run) } else { None }
@@ -48,12 +49,13 @@ impl Parcels {
         let mut jobs = self.jobs.lock();
         let (place, origin) = find(&jobs, may_run)?;
         let (job, _) = jobs.remove(place)?;
-        // ORDERING: relaxed; under the lock, so that it is right, and before that too high.
+        // ORDERING: relaxed; the lock orders the stores. A reader that misses this one sees a count
+        // that is too high, and finds no job under the lock.
         self.count.store(jobs.len(), Ordering::Relaxed);
         Some(Found { job, origin })
     }
 
-    /// Whether there is one that the caller may run.
+    /// Returns `true` if there is a job that the caller may run.
     pub(super) fn have(&self, may_run: impl Fn(Option<Origin>) -> bool) -> bool {
         self.are_there() && find(&self.jobs.lock(), &may_run).is_some()
     }

@@ -1,4 +1,5 @@
-//! The places of a pool: who has each, and who waits for it. See [`place`](super::place).
+//! The places of a pool, their holders, and the workers that wait for them. See
+//! [`place`](super::place).
 
 use drowse_sync::atomic::{AtomicUsize, Ordering};
 use drowse_sync::{Arc, Mutex, Outlined, WaitWord, omittable};
@@ -10,22 +11,22 @@ const GRANTED: u32 = 1;
 #[derive(Debug)]
 pub(super) struct Places {
     pub(super) places: Box<[Mutex<Place>]>,
-    /// How many wait for one.
+    /// Number of waiting workers.
     wanted: AtomicUsize,
-    /// How many nobody has.
+    /// Number of free places.
     free: AtomicUsize,
-    /// How many have somebody who sleeps alone, and does nothing for others.
+    /// Number of places whose holder sleeps alone, and does nothing for others.
     alone: AtomicUsize,
 }
 
 #[derive(Debug)]
 pub(super) struct Place {
-    /// The seat of whoever has it.
+    /// Seat of the holder; `None` if the place is free.
     pub(super) holder: Option<usize>,
     waiters: Outlined<Vec<Arc<Ticket>>>,
 }
 
-/// Somebody waits for a place.
+/// Request of a worker that waits for a place.
 #[derive(Debug)]
 pub(super) struct Ticket {
     pub(super) place: usize,
@@ -35,62 +36,64 @@ pub(super) struct Ticket {
 
 impl Ticket {
     pub(super) fn is_granted(&self) -> bool {
-        // ORDERING: acquire pairs with the release in `grant`: what was done with the index before
-        // comes before what is done now.
+        // ORDERING: acquire pairs with the release in `grant`: with relaxed, the new holder might
+        // not see what the old one did with the index.
         self.state.load(Ordering::Acquire) == GRANTED
     }
 
     fn grant(&self) {
-        // ORDERING: release, see above.
+        // ORDERING: release pairs with the acquire in `is_granted`.
         self.state.store(GRANTED, Ordering::Release);
-        // WAKE: it may wait for this.
+        // WAKE: the worker may wait for this in `come_back`.
         omittable!("place/not-told", self.state.wake());
     }
 
-    /// Waits for it, however long that takes. For the models, which know no time.
+    /// Waits until the place is granted. For the models, which have no clock.
     #[cfg(any(drowse_loom, drowse_shuttle))]
     pub(super) fn wait(&self) {
         self.state.wait_while(WAITING);
     }
 }
 
-/// What became of a place that somebody was going to give up.
+/// Result of giving up a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GivenUp {
-    /// It went to one who waited, in that seat, to be called.
+    /// A worker in this seat, which had waited, got it, and is to be called.
     To(usize),
     ToNobody,
-    /// It was the last.
+    /// The place is kept: it was the last one.
     No,
 }
 
 #[derive(Debug)]
 pub(super) enum Asked {
     Here,
-    /// It is taken by the one in that seat.
+    /// The worker in this seat holds it.
     Wait(Arc<Ticket>, usize),
 }
 
 impl Places {
-    /// Each worker in its own.
+    /// Creates one place per worker, held by it.
     pub(super) fn new(count: usize) -> Self {
-        let place = |index| Mutex::new(Place { holder: Some(index), waiters: Outlined::new(Vec::new()) });
+        let place =
+            |index| Mutex::new(Place { holder: Some(index), waiters: Outlined::new(Vec::new()) });
         let [wanted, free, alone] = std::array::from_fn(|_| AtomicUsize::new(0));
         Self { places: (0..count).map(place).collect(), wanted, free, alone }
     }
 
-    /// Whether anybody waits for one.
+    /// Returns `true` if a worker waits for any place.
     pub(super) fn are_wanted(&self) -> bool {
-        // ORDERING: relaxed; whoever waits calls the one who has it, by a fence.
+        // ORDERING: relaxed hint. `ask_for` increments it, and `come_back` then calls the holder by
+        // `Sleep::call`, whose full fence makes it visible to the holder.
         self.wanted.load(Ordering::Relaxed) > 0
     }
 
-    /// Whether somebody waits for this one.
+    /// Returns `true` if a worker waits for this place.
     pub(super) fn is_wanted(&self, place: usize) -> bool {
         self.are_wanted() && !self.places[place].lock().waiters.is_empty()
     }
 
-    /// Gives a place to whoever has waited longest, if anybody does: its seat.
+    /// Gives a place to the worker that has waited longest. Returns its seat; `None` if none waits.
     pub(super) fn pass_on(&self, place: &mut Place) -> Option<usize> {
         if place.waiters.is_empty() {
             return None;
@@ -103,22 +106,23 @@ impl Places {
         Some(ticket.seat)
     }
 
-    /// Gives a place to whoever waits for it: its seat, to be called.
+    /// Gives a place to a worker that waits for it. Returns its seat, to be called.
     #[must_use]
     pub(super) fn yield_to_waiter(&self, place: usize) -> Option<usize> {
         self.pass_on(&mut self.places[place].lock())
     }
 
-    /// Gives a place to whoever waits for it, or to nobody; but that only if others are left, or
-    /// `even_if_last`.
+    /// Gives a place to a worker that waits for it, else leaves it free; but that only if others
+    /// are held, or `even_if_last`.
     pub(super) fn give_up(&self, place: usize, even_if_last: bool) -> GivenUp {
         let mut place = self.places[place].lock();
         if let Some(seat) = self.pass_on(&mut place) {
             return GivenUp::To(seat);
         }
         let one_more = |free| (even_if_last || free + 1 < self.places.len()).then_some(free + 1);
-        // ORDERING: relaxed; of those who give up the last places at once, one comes last.
-        let is_given = self.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok();
+        // ORDERING: relaxed; of several that give up the last places at once, one comes last.
+        let is_given =
+            self.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok();
         if !is_given {
             return GivenUp::No;
         }
@@ -126,37 +130,39 @@ impl Places {
         GivenUp::ToNobody
     }
 
-    /// Whether nobody has this one.
+    /// Returns `true` if this place is free.
     pub(super) fn is_free(&self, place: usize) -> bool {
-        // ORDERING: relaxed; a look first. Whoever gives one up calls those who sleep, by a fence.
+        // ORDERING: relaxed; a first look. A stale 0 is no loss: after `give_up`,
+        // `call_to_free_place` calls the sleepers, by a fence.
         self.free.load(Ordering::Relaxed) > 0 && self.places[place].lock().holder.is_none()
     }
 
-    /// Somebody who has a place is going to sleep alone. Whether there are others who have one and
-    /// do not, and so see to what is left.
+    /// Counts a holder that is going to sleep alone. Returns `true` if there are holders that do
+    /// not, and so do the other work.
     pub(super) fn begin_alone(&self) -> bool {
-        // ORDERING: acquire and release: the last one sees what the others have left. (Those who
-        // give a place up call all who sleep alone, by a fence.)
+        // ORDERING: acquire and release: the last one sees what the others have left. (Workers that
+        // give a place up call all that sleep alone, by a fence.)
         let alone = self.alone.fetch_add(1, Ordering::AcqRel) + 1;
-        // ORDERING: relaxed, see above. (No model shows what is lost if nobody is the last; the
-        // soak does.)
+        // ORDERING: relaxed; that fence orders it. (No model shows what is lost without a last one;
+        // the soak does.)
         alone + self.free.load(Ordering::Relaxed) < self.places.len()
     }
 
-    /// It does no more.
+    /// Counts a holder that no longer sleeps alone.
     pub(super) fn end_alone(&self) {
-        // ORDERING: relaxed; it is one of those who see to what is left.
+        // ORDERING: relaxed; this worker does the other work again.
         self.alone.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Takes a place that nobody has, for this seat.
+    /// Takes a free place for this seat.
     pub(super) fn take_any_free(&self, seat: usize) -> Option<usize> {
         (0..self.places.len()).find(|place| self.take_free(*place, seat))
     }
 
-    /// Takes this place, if nobody has it.
+    /// Takes this place, if it is free.
     pub(super) fn take_free(&self, place: usize, seat: usize) -> bool {
-        // ORDERING: relaxed; a look first. Whoever gives one up looks for idle spares after that.
+        // ORDERING: relaxed; a first look. A stale 0 is no loss: after `give_up`, `give_place_away`
+        // asks whether a spare has become free, and tries again.
         if self.free.load(Ordering::Relaxed) == 0 {
             return false;
         }
@@ -181,12 +187,12 @@ impl Places {
         };
         let ticket = Arc::new(Ticket { place, seat, state: WaitWord::new(WAITING) });
         this.waiters.push(Arc::clone(&ticket));
-        // ORDERING: relaxed; the caller calls the holder, by a fence.
+        // ORDERING: relaxed; the caller, `come_back`, then calls the holder, by a fence.
         self.wanted.fetch_add(1, Ordering::Relaxed);
         Asked::Wait(ticket, holder)
     }
 
-    /// Wants the place no more. False if it has been granted.
+    /// Withdraws a request. Returns `false` if it has been granted.
     pub(super) fn withdraw(&self, ticket: &Arc<Ticket>) -> bool {
         let mut place = self.places[ticket.place].lock();
         let is_it = |other: &Arc<Ticket>| Arc::ptr_eq(other, ticket);
@@ -197,11 +203,11 @@ impl Places {
         true
     }
 
-    /// Whether nobody waits for any, and so many are free: at the end of a model.
+    /// Returns `true` if no worker waits, and `free` places are free: at the end of a model.
     #[cfg(any(drowse_loom, drowse_shuttle))]
     pub(super) fn are_at_rest(&self, free: usize) -> bool {
         let is_free = |place: &&Mutex<Place>| place.lock().holder.is_none();
-        // ORDERING: relaxed; nobody changes it any more.
+        // ORDERING: relaxed; all threads of the model have ended.
         !self.are_wanted()
             && self.free.load(Ordering::Relaxed) == free
             && self.alone.load(Ordering::Relaxed) == 0

@@ -4,8 +4,8 @@
 //! threads of workers that have none yet or have none any more.
 //!
 //! A thread counts as *present* from the decision to start it until it does nothing more for the
-//! pool. Those that drowse has started itself can be joined too, which waits until the system has
-//! forgotten them and their thread-locals are gone.
+//! pool. Threads that drowse has started can also be joined: this waits until the system has ended
+//! them, after their thread-locals were dropped.
 
 use super::crew::{BusyThread, Crew, Member, Role, Started, Unfinished, busy_threads};
 use super::start::{ThreadBuilderParts, run_worker};
@@ -20,9 +20,9 @@ use std::time::Duration;
 
 /// Starts threads for one pool, and keeps account of them.
 pub(crate) struct Recruiter {
-    /// Tells recruiters apart, also from those that are gone.
+    /// Identity of the recruiter, which is never used again.
     id: u64,
-    /// One a worker. Empty if its thread has no name, or was not named yet.
+    /// One name a worker. Empty if its thread has no name, or was not named yet.
     names: Box<[OnceLock<String>]>,
     stack_size: Option<usize>,
     crew: Mutex<Outlined<Crew>>,
@@ -31,19 +31,19 @@ pub(crate) struct Recruiter {
 }
 
 drowse_sync::thread_local! {
-    /// The recruiter whose thread this is: from its first step to the end of its last thread-local.
+    /// Recruiter whose thread this is, from its first step to the end of its last thread-local.
     /// Zero for a thread of no pool.
     static RECRUITED_BY: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The models of single parts are not about the end of pools; each lock would multiply what they
-/// have to look at.
+/// `false` in loom models: they do not test the end of pools, and each lock multiplies their
+/// states.
 const KEEPS_ACCOUNT: bool = !cfg!(drowse_loom);
 
-/// What a thread runs.
+/// Closure that a thread runs.
 pub(super) type Run = Box<dyn FnOnce() + Send>;
 
-/// After the system has refused a thread that is to join others, it is asked again after this.
+/// Time after which the system, having refused a thread that is to join others, is asked again.
 const NEXT_TRY: Duration = Duration::from_millis(1);
 
 impl Recruiter {
@@ -57,7 +57,7 @@ impl Recruiter {
         }
     }
 
-    /// The name of this worker's thread.
+    /// Returns the name of this worker's thread.
     pub(crate) fn name(&self, worker: usize) -> Option<&str> {
         self.names.get(worker)?.get().map(String::as_str)
     }
@@ -78,13 +78,13 @@ impl Recruiter {
         Enlisted(RECRUITED_BY.with(|recruiter| recruiter.replace(self.id)))
     }
 
-    /// Whether the calling thread is one of the pool's own: one that waits for the end of them all
-    /// would wait for itself. True also while it drops its thread-locals.
+    /// Returns `true` if the calling thread is one of the pool's own, also while it drops its
+    /// thread-locals. If such a thread waited for the end of them all, it would wait for itself.
     pub(crate) fn owns_current_thread(&self) -> bool {
         RECRUITED_BY.with(Cell::get) == self.id
     }
 
-    /// There is going to be a thread for this worker.
+    /// Counts a thread that is going to be started for this worker as present.
     pub(super) fn expect(self: &Arc<Self>, worker: usize) -> Presence {
         self.expect_as(Role::Worker(worker), self.name(worker))
     }
@@ -126,8 +126,8 @@ impl Recruiter {
         })
     }
 
-    /// Starts a thread with this name that is no worker, or not yet. The end of the pool waits for
-    /// it, as for the others, if anybody waits.
+    /// Starts a thread with this name that is no worker, or not yet. If a thread waits for the end
+    /// of the pool, it waits for this one, too.
     pub(super) fn start_spare(self: &Arc<Self>, name: &str, run: Run) -> io::Result<()> {
         let presence = self.expect_as(Role::Spare, Some(name));
         let run = move || {
@@ -137,9 +137,9 @@ impl Recruiter {
         self.start(Role::Spare, Some(name), Box::new(run))
     }
 
-    /// Starts a thread with this name that watches the others until the pool ends. `run` calls
-    /// handlers by [`Presence::while_busy`]. The end of the pool waits for it, as for the others.
-    /// Does nothing if the pool has ended.
+    /// Starts a thread with this name that watches the others until the pool ends, and which the
+    /// end of the pool waits for. `run` calls handlers by [`Presence::while_busy`]. Does nothing if
+    /// the pool has ended.
     pub(super) fn start_watch(
         self: &Arc<Self>,
         name: &str,
@@ -151,15 +151,15 @@ impl Recruiter {
 
     #[inline(never)]
     fn start(self: &Arc<Self>, role: Role, name: Option<&str>, run: Run) -> io::Result<()> {
-        // What was chosen is for jobs. Handlers have what threads have by default.
+        // The user's choice is for jobs. Handlers have the default stack size.
         let stack_size = self.stack_size.filter(|_| role != Role::Watch);
         if !KEEPS_ACCOUNT {
             return spawn_thread(name, stack_size, run).map(drop);
         }
-        // Dropped when the lock is free again, if it is not run: it may hold a presence.
+        // If it is not run, it is dropped after the lock is released: it may hold a presence.
         let kept = Arc::new(Mutex::new(Some(run)));
         let run = Arc::clone(&kept);
-        // Locked until the handle is where the thread looks for it when it ends.
+        // Locked until the handle is stored, where the thread looks for it when it ends.
         let mut crew = self.crew.lock();
         if crew.is_over && role == Role::Watch {
             return Ok(());
@@ -182,14 +182,15 @@ impl Recruiter {
         Ok(())
     }
 
-    /// Whether another thread may end while the pool goes on. Not before the last one that did is
-    /// gone: where threads take longer to end than others to start, there would be ever more.
+    /// Returns `true` if a thread may end while the pool goes on: not before the last one that
+    /// ended is gone. Where ending takes longer than starting, there would be more and more
+    /// threads.
     #[cfg(not(any(drowse_loom, drowse_shuttle)))]
     pub(super) fn lets_leave(&self) -> bool {
         self.crew.lock().last_to_leave.as_ref().is_none_or(|last| last.handle.is_finished())
     }
 
-    /// In a model a thread cannot tell.
+    /// Returns `true`: a model cannot tell if a thread has ended.
     #[cfg(any(drowse_loom, drowse_shuttle))]
     pub(super) fn lets_leave(&self) -> bool {
         true
@@ -217,20 +218,20 @@ impl Recruiter {
         }
     }
 
-    /// The pool has ended: from now on each thread ends as soon as it can, and no watch is started.
+    /// Notes that the pool has ended: each thread ends as soon as it can, and no watch is started.
     pub(super) fn close(&self) {
         if KEEPS_ACCOUNT {
             self.crew.lock().is_over = true;
         }
     }
 
-    /// A thread is going to [wait](Self::wait_for_all): until then the others are not
-    /// [forgotten](Self::forget).
+    /// Keeps the threads from being [forgotten](Self::forget) until the caller
+    /// [waits](Self::wait_for_all).
     pub(crate) fn keep_to_join(&self) {
         self.crew.lock().is_awaited = true;
     }
 
-    /// Nothing waits for the threads: they end when they are done.
+    /// Forgets the threads, which end when they are done: no thread waits for them.
     pub(crate) fn forget(&self) {
         if !KEEPS_ACCOUNT {
             return;
@@ -245,7 +246,7 @@ impl Recruiter {
         drop(gone);
     }
 
-    /// Waits until a thread leaves, or for so long.
+    /// Waits until a thread leaves, but for no longer than `time`.
     pub(crate) fn wait_for_one(&self, time: Duration) {
         let crew = self.crew.lock();
         if !crew.present.is_empty() {
@@ -263,7 +264,8 @@ impl Recruiter {
     pub(crate) fn wait_for_all(self: &Arc<Self>, time: Option<Duration>) -> Result<(), Unfinished> {
         let limit = Limit { clock: Stopwatch::start(), time };
         let crew = self.wait_while(&limit, |crew| !crew.present.is_empty());
-        let mut crew = crew.map_err(|crew| self.give_up(crew, Unfinished::Busy, |crew| &crew.present[..]))?;
+        let mut crew =
+            crew.map_err(|crew| self.give_up(crew, Unfinished::Busy, |crew| &crew.present[..]))?;
         let started = crew.take_started();
         drop(crew);
         if started.is_empty() {
@@ -278,9 +280,13 @@ impl Recruiter {
         self.join_within(&limit, started)
     }
 
-    /// Waits for a change as long as `is_so`. `Err` when the time is up.
+    /// Waits as long as `is_so` returns `true`. Returns `Err` when the time is up.
     #[inline(never)]
-    fn wait_while(&self, limit: &Limit, is_so: fn(&Crew) -> bool) -> Result<Locked<'_>, Locked<'_>> {
+    fn wait_while(
+        &self,
+        limit: &Limit,
+        is_so: fn(&Crew) -> bool,
+    ) -> Result<Locked<'_>, Locked<'_>> {
         let mut crew = self.crew.lock();
         while is_so(&crew) {
             // WAKE: `Presence::drop` and the helper of `join_within` notify, after they have
@@ -294,9 +300,13 @@ impl Recruiter {
         Ok(crew)
     }
 
-    /// Joins these threads by a helper, which alone can be waited for with a limit: how long their
-    /// thread-locals take to be dropped is up to the user.
-    fn join_within(self: &Arc<Self>, limit: &Limit, started: Vec<Started>) -> Result<(), Unfinished> {
+    /// Joins these threads by a helper, which can be waited for with a limit. Joining them has
+    /// none: how long their thread-locals take to be dropped depends on the user.
+    fn join_within(
+        self: &Arc<Self>,
+        limit: &Limit,
+        started: Vec<Started>,
+    ) -> Result<(), Unfinished> {
         let mut joining = Vec::with_capacity(started.len());
         for started in &started {
             joining.push(started.member.clone());
@@ -314,15 +324,20 @@ impl Recruiter {
             };
             match spawn_thread(Some("drowse-joiner"), None, Box::new(join_all)) {
                 Ok(helper) => break Some(helper),
-                // The threads that end make room for it.
-                #[allow(clippy::disallowed_methods, reason = "nothing tells when there are threads again")]
+                // Threads that end make room for the helper.
+                #[allow(
+                    clippy::disallowed_methods,
+                    reason = "nothing tells when there are threads again"
+                )]
                 Err(_) if limit.left() != Some(Duration::ZERO) => std::thread::sleep(NEXT_TRY),
                 Err(_) => break None,
             }
         };
         match self.wait_while(limit, |crew| !crew.joining.is_empty()) {
             Ok(crew) => drop(crew),
-            Err(crew) => return Err(self.give_up(crew, Unfinished::Ending, |crew| &crew.joining[..])),
+            Err(crew) => {
+                return Err(self.give_up(crew, Unfinished::Ending, |crew| &crew.joining[..]));
+            }
         }
         if let Some(helper) = helper {
             let _ = helper.join();
@@ -334,7 +349,7 @@ impl Recruiter {
         let number = started.member.number;
         started.join();
         self.crew.lock().joining.retain(|member| member.number != number);
-        // WAKE: `join_within`, which looks again.
+        // WAKE: `wait_while`, called by `join_within`, looks again.
         self.left.notify_one();
     }
 
@@ -355,7 +370,7 @@ impl Recruiter {
 
 type Locked<'a> = MutexGuard<'a, Outlined<Crew>>;
 
-/// Until when a thread waits.
+/// Time limit of a wait.
 struct Limit {
     clock: Stopwatch,
     time: Option<Duration>,
@@ -373,7 +388,7 @@ impl fmt::Debug for Recruiter {
     }
 }
 
-/// A thread is present, or will be, as long as this lives.
+/// A thread counts as present as long as this lives.
 #[derive(Debug)]
 pub(crate) struct Presence {
     recruiter: Arc<Recruiter>,
@@ -404,13 +419,12 @@ impl Drop for Presence {
         }
         let mut crew = self.recruiter.crew.lock();
         crew.present.retain(|member| member.number != self.number);
-        // WAKE: there is at most one thread in `wait_for_all` or `wait_for_one`, and it looks
-        // again.
+        // WAKE: at most one thread is in `wait_for_all` or `wait_for_one`, and it looks again.
         self.recruiter.left.notify_one();
     }
 }
 
-/// The calling thread is one of a pool's own as long as this lives.
+/// The calling thread counts as one of the pool's own as long as this lives.
 pub(super) struct Enlisted(u64);
 
 impl Drop for Enlisted {
@@ -419,7 +433,7 @@ impl Drop for Enlisted {
     }
 }
 
-/// Does what a thread that we have started does last, whatever happened before.
+/// Guard that ends a started thread, also on a panic.
 struct Leaving {
     recruiter: Arc<Recruiter>,
     number: u64,

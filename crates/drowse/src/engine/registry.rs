@@ -1,4 +1,4 @@
-//! What the workers of one pool share.
+//! Registry: the state that the workers of one pool share.
 
 use super::absent::Vacancies;
 use super::alarm::with_alarm;
@@ -32,47 +32,47 @@ use std::process;
 use std::ptr;
 use std::time::Duration;
 
-/// One pool: its workers' shared parts, the injector, the sleep protocol, and the user's handlers.
+/// State of one pool: the shared parts of its workers, the injector, the sleep protocol, handlers.
 pub(crate) struct Registry {
-    /// One a seat: those of spares are made when they are needed.
+    /// One entry a seat; those of spares are made on demand.
     pub(super) threads: Table<ThreadInfo>,
     /// Jobs from threads that are not workers of this pool.
     pub(super) injector: CachePadded<Queue<JobRef>>,
     pub(crate) sleep: Sleep,
-    /// Not zero if somebody insists on a job in the injector.
+    /// Not zero while a thread [insists](super::turns) on a job in the injector.
     pub(super) overdue: Counter,
-    /// Not zero if jobs from outside have waited long for their turn, lately.
+    /// Not zero if jobs from outside have recently waited long for their turn.
     pub(super) slow_starts: Counter,
-    /// Where jobs come from.
+    /// Run times of the call sites that enter the pool.
     pub(super) sites: Sites,
     pub(super) spares: Spares,
     pub(super) places: Places,
-    /// Whether all jobs are isolated, always.
+    /// `true` if every job runs in isolation.
     pub(super) isolates: bool,
-    /// How many workers are in a region that is.
+    /// Number of workers in an isolated region.
     pub(super) isolated_regions: Counter,
-    /// How many jobs are run that have [ancestors](super::ancestry) in other pools.
+    /// Number of running jobs that have [ancestors](super::ancestry) in other pools.
     pub(super) with_ancestors: Counter,
-    /// Jobs that were stolen by mistake.
+    /// Jobs that were stolen by mistake, or left for a worker that waits in isolation.
     pub(super) returned: Parcels,
-    /// How many things the pool must outlive: its handle, and each job that nobody waits for.
+    /// Number of reasons to live: the pool's handle, and each job without a waiting caller.
     pub(super) reasons_to_live: CachePadded<AtomicUsize>,
-    /// The jobs under way that were spawned with a bound.
+    /// Jobs under way that were spawned with a bound.
     pub(crate) spawned: CachePadded<Bound>,
-    /// Workers take the oldest of their own jobs, not the newest, where they are free to choose.
+    /// Workers that may choose take the oldest of their own jobs, not the newest.
     pub(super) oldest_first: bool,
     recorder: Option<Arc<dyn Record>>,
     pub(super) handlers: Arc<Outlined<Handlers>>,
     pub(crate) recruiter: Arc<Recruiter>,
-    /// Ends when this is dropped.
+    /// Stall watch, which ends when this is dropped.
     pub(super) stall_watch: OnceLock<StallWatch>,
-    /// For the stall watch, if there is one.
+    /// Threads outside that wait for the pool, if there is a stall watch.
     pub(super) outside: Option<Outside>,
-    /// If workers may be without a thread.
+    /// Seats without a thread, in pools that have such seats.
     pub(super) vacancies: Option<Arc<Vacancies>>,
 }
 
-/// What a registry is made of, beside its workers.
+/// Construction parameters of a [`Registry`].
 pub(super) struct RegistryParts {
     pub(super) sleep: Sleep,
     pub(super) oldest_first: bool,
@@ -84,29 +84,28 @@ pub(super) struct RegistryParts {
     pub(super) vacancies: Option<Arc<Vacancies>>,
 }
 
-/// The part of a worker that others see.
+/// Part of a worker that other threads see.
 #[derive(Debug)]
 pub(super) struct ThreadInfo {
     /// Set when the pool ends.
     pub(super) terminate: OnceLatch,
-    /// The thieves' end of its deque.
+    /// Thieves' end of its deque.
     pub(super) stealer: Stealer<JobHeader>,
-    /// Jobs for this worker and no other.
+    /// Letters: jobs for this worker only.
     pub(super) broadcasts: Parcels,
     /// Jobs spawned on this worker, to be begun in order.
     pub(super) fifo: JobFifo,
     pub(super) meter: CachePadded<WorkMeter>,
     /// The worker itself, for a guest that takes its seat; null until it runs.
     pub(super) seat: AtomicPtr<WorkerThread>,
-    /// What it is in the middle of.
+    /// Which job it is in the middle of, for waits in isolation.
     pub(super) lineage: Lineage,
     pub(super) ancestry: Ancestry,
-    /// What is known of it by those who ask why nothing moves.
+    /// Breadcrumbs for the deadlock and stall reports.
     pub(super) trail: CachePadded<Trail>,
 }
 
 impl ThreadInfo {
-    /// Of a worker with this thieves' end.
     pub(super) fn new(stealer: Stealer<JobHeader>) -> Self {
         Self {
             terminate: OnceLatch::new(),
@@ -124,14 +123,14 @@ impl ThreadInfo {
 
 type DeadlockHandler = dyn Fn(&Deadlock) + Send + Sync;
 
-/// The user's closures that the workers call.
+/// Closures of the user that workers call.
 #[derive(Default)]
 pub(crate) struct Handlers {
     pub(crate) panic: Option<Box<dyn Fn(Payload) + Send + Sync>>,
     pub(crate) start: Option<Box<dyn Fn(usize) + Send + Sync>>,
     pub(crate) exit: Option<Box<dyn Fn(usize) + Send + Sync>>,
     pub(crate) deadlock: Option<Box<DeadlockHandler>>,
-    /// How long the pool must have stood still; `None`: the default.
+    /// Time that the pool must have stood still before an alarm; `None`: the default.
     pub(crate) deadlock_after: Option<Duration>,
     pub(crate) stall: Option<StallPlan>,
     pub(crate) acquire_thread: Option<Box<dyn Fn() + Send + Sync>>,
@@ -139,14 +138,15 @@ pub(crate) struct Handlers {
     pub(crate) context: Option<Box<dyn Context>>,
 }
 
-/// Tells pools apart.
+/// Identity of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RegistryId(usize);
 
 impl Registry {
-    /// A registry with these thieves' ends, one per worker. Starts no thread.
+    /// Returns a registry with these thieves' ends, one per worker. Starts no thread.
     pub(super) fn new(stealers: Vec<Stealer<JobHeader>>, parts: RegistryParts) -> Arc<Self> {
-        let RegistryParts { sleep, oldest_first, isolates, recorder, handlers, recruiter, .. } = parts;
+        let RegistryParts { sleep, oldest_first, isolates, recorder, handlers, recruiter, .. } =
+            parts;
         let RegistryParts { spares, vacancies, .. } = parts;
         let threads = Table::new(stealers.into_iter().map(ThreadInfo::new), sleep.seats());
         let places = Places::new(sleep.workers());
@@ -190,37 +190,40 @@ impl Registry {
         self.sleep.workers()
     }
 
-    /// How many workers there can be, spares among them: those come last.
+    /// Returns the highest number of workers, including spares, whose indices come last.
     pub(crate) fn num_seats(&self) -> usize {
         self.threads.most()
     }
 
-    /// Calls `f` with the worker that this thread is, if it is one of this pool.
+    /// Calls `f` with the worker that the calling thread is, if it is one of this pool.
     pub(crate) fn with_worker<R>(&self, f: impl FnOnce(Option<&WorkerThread>) -> R) -> R {
-        WorkerThread::with_current(|worker| f(worker.filter(|worker| worker.registry().id() == self.id())))
+        WorkerThread::with_current(|worker| {
+            f(worker.filter(|worker| worker.registry().id() == self.id()))
+        })
     }
 
-    /// The latch of this worker was set, by the calling thread: wakes the worker if it `slept` on
-    /// it.
+    /// Wakes the worker `owner`, whose latch the calling thread has set, if it `slept` on that.
     #[inline]
     pub(crate) fn wake_owner(&self, owner: usize, slept: bool, reason: Reason) {
         self.sleep.latch_set(owner, slept, reason, || self.waker());
     }
 
-    /// What becomes of the calling thread after it has woken a worker.
+    /// Returns what the calling thread does after it has woken a worker.
     fn waker(&self) -> Waker {
         self.with_worker(|worker| match worker {
-            Some(worker) if !worker.deque_is_empty() || self.sleep.would_keep_watch(worker.index()) => {
+            Some(worker)
+                if !worker.deque_is_empty() || self.sleep.would_keep_watch(worker.index()) =>
+            {
                 Waker::GoesOn
             }
             _ => Waker::MayStop,
         })
     }
 
-    /// Whether some queue holds a job that anyone may take.
+    /// Returns `true` if some queue holds a job that any worker may take.
     pub(super) fn work_visible(&self) -> bool {
-        // A worker that sleeps has emptied its deque before, and the caller's fence, or its acquire
-        // of the word, shows whether it was woken since.
+        // The deque of a sleeping worker is empty. The caller's fence, or its acquire of the word,
+        // shows whether the worker was woken since.
         let has_jobs = |(worker, thread): (usize, &ThreadInfo)| {
             !self.sleep.is_asleep(worker) && !thread.stealer.is_empty()
         };
@@ -229,12 +232,11 @@ impl Registry {
             || self.threads.iter().take(self.sleep.seats_in_use()).enumerate().any(has_jobs)
     }
 
-    /// Whether a broadcast has left a job for this worker, which nobody else can run.
+    /// Returns `true` if a broadcast has left a job for this worker, which no other worker can run.
     pub(super) fn has_letter(&self, worker: usize) -> bool {
         look!("engine/letter-overlooked", self.threads[worker].broadcasts.are_there())
     }
 
-    /// What the workers have done so far.
     pub(crate) fn metrics(&self) -> Metrics {
         let read = |index: usize| self.threads[index].meter.read(self.sleep.metrics(index));
         Metrics {
@@ -249,7 +251,7 @@ impl Registry {
         self.recorder.as_deref()
     }
 
-    /// Records what the calling thread does, if the pool has a trace.
+    /// Records an event of the calling thread, if the pool has a trace.
     pub(crate) fn record(&self, what: TraceEvent) {
         if let Some(recorder) = &self.recorder {
             self.record_with(&**recorder, what);
@@ -259,36 +261,40 @@ impl Registry {
     #[cold]
     #[inline(never)]
     fn record_with(&self, recorder: &dyn Record, what: TraceEvent) {
-        // In a forked child a thread of the parent may have the lock of a ring.
+        // In a forked child, a thread of the parent may hold the lock of a ring.
         if !self.is_left_behind() {
             recorder.record(what);
         }
     }
 
-    /// The thread that calls this is going to run: it takes up a place. A worker that calls this is
-    /// inactive and must not push, so the handler runs as on a thread outside.
+    /// Calls the handler for a thread that is going to run. A worker that calls this is inactive
+    /// and must not push, so the handler runs as on a thread outside.
     ///
-    /// In a forked child it is not called: it counts the threads of the parent.
+    /// Does nothing in a forked child: the handler counts the threads of the parent.
     pub(super) fn acquire_thread(&self) {
-        if let Some(acquire) = self.handlers.acquire_thread.as_ref().filter(|_| !self.is_left_behind()) {
+        if let Some(acquire) =
+            self.handlers.acquire_thread.as_ref().filter(|_| !self.is_left_behind())
+        {
             self.call_as_non_worker(acquire);
         }
     }
 
-    /// The thread that calls this is going to block: its place is free. The handler runs as for
+    /// Calls the handler for a thread that is going to block, in the way of
     /// [`acquire_thread`](Self::acquire_thread).
     pub(super) fn release_thread(&self) {
-        if let Some(release) = self.handlers.release_thread.as_ref().filter(|_| !self.is_left_behind()) {
+        if let Some(release) =
+            self.handlers.release_thread.as_ref().filter(|_| !self.is_left_behind())
+        {
             self.call_as_non_worker(release);
         }
     }
 
-    /// Whether this is a forked child, and the workers are in its parent.
+    /// Returns `true` in a forked child whose parent has the workers.
     pub(crate) fn is_left_behind(&self) -> bool {
         self.sleep.is_left_behind()
     }
 
-    /// Must be called before a thread outside gives workers anything.
+    /// Checks that the workers are in this process, before a thread outside gives them anything.
     ///
     /// # Panics
     ///
@@ -301,7 +307,7 @@ impl Registry {
         );
     }
 
-    /// Waits, on a thread that does not run jobs meanwhile: it takes up no place.
+    /// Calls `wait`, in which the thread runs no jobs, between the release and acquire handlers.
     pub(crate) fn wait_outside<R>(&self, wait: impl FnOnce() -> R) -> R {
         self.with_worker(|worker| worker.into_iter().for_each(WorkerThread::assert_settled));
         self.release_thread();
@@ -309,14 +315,14 @@ impl Registry {
         wait()
     }
 
-    /// A thread becomes the worker of this index, for the first time.
+    /// Calls the start handler on a thread that becomes this worker for the first time.
     pub(super) fn call_start_handler(&self, index: usize) {
         if let Some(start) = &self.handlers.start {
             self.call_handler(&|| start(index));
         }
     }
 
-    /// A thread ends that was the worker of this index.
+    /// Calls the exit handler on a thread that was this worker, and ends.
     pub(super) fn call_exit_handler(&self, index: usize) {
         if let Some(exit) = &self.handlers.exit {
             self.call_handler(&|| exit(index));
@@ -331,22 +337,22 @@ impl Registry {
         }
     }
 
-    /// Calls a handler on a thread that is no worker meanwhile.
+    /// Calls a handler on a thread that counts as no worker meanwhile.
     #[cold]
     #[inline(never)]
     fn call_as_non_worker(&self, handler: &(dyn Fn() + Send + Sync)) {
         WorkerThread::as_non_worker(|| self.catch_unwind(handler));
     }
 
-    /// Calls a handler, as [`catch_unwind`](Self::catch_unwind).
+    /// Calls a handler through [`catch_unwind`](Self::catch_unwind).
     #[cold]
     #[inline(never)]
     pub(super) fn call_handler(&self, handler: &dyn Fn()) {
         self.catch_unwind(handler);
     }
 
-    /// A job that no caller waits for has panicked, or a handler: tells the panic handler. Without
-    /// one, or if it panics too, the process aborts.
+    /// Gives the panic of a handler, or of a job without a waiting caller, to the panic handler.
+    /// Without one, or if it panics too, the process aborts.
     #[cold]
     #[inline(never)]
     pub(crate) fn panicked(&self, payload: Payload) {
@@ -357,12 +363,11 @@ impl Registry {
             ));
             process::abort();
         };
-        // A panic of the handler has nowhere to go.
         unwind::or_abort(|| handler(payload));
     }
 }
 
-/// A thread that waits takes up a place again, also if it was for a panic.
+/// Guard of `wait_outside`: calls the acquire handler, also on a panic.
 struct TakesUpRoom<'r> {
     registry: &'r Registry,
 }

@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
-/// Marsaglia's xorshift with a multiplication, 64 bits of state: a few cycles, and good enough to
-/// spread thieves.
+/// Marsaglia's xorshift with a multiplication, 64 bits of state: takes a few cycles, and is good
+/// enough to spread thieves.
 #[derive(Debug)]
 pub(super) struct Rng {
     state: Cell<u64>,
@@ -11,11 +11,11 @@ pub(super) struct Rng {
 
 impl Rng {
     pub(super) fn new(seed: u64) -> Self {
-        // Zero is the one state it cannot leave.
+        // The generator cannot leave the state zero.
         Self { state: Cell::new(seed | 1) }
     }
 
-    /// A number below `bound`, which must not be zero.
+    /// Returns a number below `bound`, which must not be zero.
     pub(super) fn below(&self, bound: usize) -> usize {
         let mut x = self.state.get();
         x ^= x >> 12;

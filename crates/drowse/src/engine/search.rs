@@ -1,4 +1,4 @@
-//! Where a worker looks for jobs.
+//! Queues in which a worker looks for jobs: its own, the pool's, and the last victim's.
 
 use super::isolate::Found;
 use super::lineage::Origin;
@@ -8,32 +8,36 @@ use crate::TraceEvent;
 use crate::deque::Steal;
 use crate::job::JobRef;
 
-/// After this many jobs from deques a worker first looks at what does not come through deques: its
-/// letters and the injector. So neither starves behind work that never ends.
+/// Jobs from deques after which a worker first looks at queues that are no deques: its letters, the
+/// injector, returned jobs. So these do not starve behind work that never ends.
 const DEQUE_STREAK: u32 = 64;
 
-/// After this many jobs from elsewhere in a row a worker searches anew: some of those that it has
-/// not looked at may wait for help, and others may have to be woken for the rest.
+/// Jobs from elsewhere in a row after which a worker searches anew: workers that it has not looked
+/// at may need help, and sleepers may have to be woken for the rest.
 const STREAK_ELSEWHERE: u32 = 64;
 
-/// What was in the queues of a worker that waits for a job which it has pushed.
+/// Newest job in the queues of a worker that waits for a job which it has pushed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Above {
-    /// The job itself. It is the caller's now.
+    /// The awaited job. It is the caller's now.
     Awaited,
-    /// Another one, which has run.
+    /// Another job, which has run.
     Other,
     Nothing,
 }
 
 impl WorkerThread {
-    /// A job of our own: from the deque, or left here by a broadcast.
+    /// Takes a job of the worker's own: from its deque, or a letter.
     pub(super) fn take_local_job(&self) -> Option<Found> {
-        let job = if self.registry.oldest_first { self.steal_from_itself() } else { self.pop_in_order(ANY) };
+        let job = if self.registry.oldest_first {
+            self.steal_from_itself()
+        } else {
+            self.pop_in_order(ANY)
+        };
         job.map_or_else(|| self.take_letter(), |job| Some(job.into()))
     }
 
-    /// A job of our own; or, after many jobs from deques in a row, one that is in no deque.
+    /// Takes a job of the worker's own; after many jobs from deques, first one from no deque.
     pub(super) fn take_local_job_fairly(&self) -> Option<Found> {
         if self.deque_streak.get() >= DEQUE_STREAK {
             self.deque_streak.set(0);
@@ -44,8 +48,8 @@ impl WorkerThread {
         self.take_local_job().inspect(|_| self.count_deque_job())
     }
 
-    /// Takes a job as above, and runs it, unless it is the one that the caller has pushed and waits
-    /// for, at this `position`. In isolation it takes nothing that is older than that one.
+    /// Takes a job of the worker's own and runs it, unless it is `awaited`, which the caller has
+    /// pushed at `position`. In isolation, takes nothing older than `awaited`.
     pub(crate) fn run_job_above(&self, awaited: JobRef, position: i64) -> Above {
         let found = match self.is_isolated() {
             false => self.take_local_job_fairly(),
@@ -61,8 +65,7 @@ impl WorkerThread {
         }
     }
 
-    /// A letter, a job from outside, or one that was returned: one kind before the others, and
-    /// another one the next time.
+    /// Takes a letter, a job from outside, or a returned job. Each call begins with another kind.
     fn take_job_from_no_deque(&self) -> Option<Found> {
         let take = |kind| match kind % 3 {
             0 => self.take_letter(),
@@ -73,8 +76,8 @@ impl WorkerThread {
         (first..first + 3).find_map(take)
     }
 
-    /// A job from outside, if that is wanted, or one that was returned: in turns, since neither may
-    /// come to an end.
+    /// Takes a job from outside, if `from_outside`, or a returned job; alternates, since neither
+    /// queue may ever become empty.
     pub(super) fn take_outside_or_returned_job(&self, from_outside: bool) -> Option<Found> {
         let injected = || from_outside.then(|| self.take_injected_job()).flatten().map(Found::from);
         match self.registry.returned.are_there() && self.next_kind() % 2 == 0 {
@@ -87,22 +90,23 @@ impl WorkerThread {
         self.next_kind.replace(self.next_kind.get().wrapping_add(1) % 6)
     }
 
-    /// One that somebody has found and may not run, or that was left for whoever may.
+    /// Takes a returned job: one stolen by mistake in isolation, or left for an isolated worker.
     pub(super) fn take_returned_job(&self) -> Option<Found> {
         if self.registry.is_left_behind() {
-            return None; // As for letters.
+            return None; // See `take_letter_if`.
         }
         self.registry.returned.take_if(|_| true)
     }
 
-    /// A job that a broadcast has left here.
+    /// Takes a job that a broadcast has left for this worker.
     fn take_letter(&self) -> Option<Found> {
         self.take_letter_if(|_| true)
     }
 
-    /// The same, if it comes from where it may.
+    /// Takes the first letter whose origin `may_run` accepts.
     ///
-    /// In a forked child nobody leaves any, and whoever was about to would be waited for.
+    /// Returns `None` in a forked child: no thread leaves letters there, and a thread of the parent
+    /// may have held the lock when the process forked.
     pub(super) fn take_letter_if(&self, may_run: impl Fn(Option<Origin>) -> bool) -> Option<Found> {
         if self.registry.is_left_behind() {
             return None;
@@ -118,12 +122,11 @@ impl WorkerThread {
         self.deque_streak.set(self.deque_streak.get().saturating_add(1));
     }
 
-    /// The next job from where others were, if that is easy to have: from outside, for a worker in
-    /// its main loop, or from whom it stole last. Where jobs come one after the other, nobody needs
-    /// to be told each time that it begins to search, and that it stops.
+    /// Takes a job where the worker found one before, if that is cheap: from outside, in the main
+    /// loop; or from the last victim. So not every job takes a search, which changes shared counts.
     ///
-    /// What workers have pushed comes before what comes from outside: they may wait for it in a way
-    /// that we know nothing of.
+    /// Jobs of workers come before jobs from outside: a worker may wait for its own in a way that
+    /// drowse does not know.
     pub(super) fn take_next_job(&self, is_main_loop: bool) -> Option<Found> {
         let streak = self.streak_elsewhere.get();
         if streak >= STREAK_ELSEWHERE || self.registry.is_left_behind() {
@@ -139,7 +142,7 @@ impl WorkerThread {
 
     pub(super) fn take_injected_job(&self) -> Option<JobRef> {
         if self.registry.is_left_behind() {
-            return None; // As for letters. And what is there the parent runs.
+            return None; // See `take_letter_if`. The parent runs these jobs.
         }
         let job = self.registry.injector.pop();
         if job.is_some() {
@@ -150,7 +153,7 @@ impl WorkerThread {
         job
     }
 
-    /// Runs the jobs of our own until there are none.
+    /// Runs the worker's own jobs until there are none.
     pub(super) fn run_local_jobs(&self) {
         while let Some(found) = self.take_local_job() {
             self.run_local(found);
@@ -158,13 +161,13 @@ impl WorkerThread {
         self.settle();
     }
 
-    /// The oldest item of our own deque, taken as a thief would.
+    /// Takes the oldest item of the worker's own deque, in the way of a thief.
     pub(super) fn steal_from_itself(&self) -> Option<JobRef> {
         while !self.deque.is_empty() {
-            // After that, if we do not get an item, somebody else has taken one.
+            // If the theft fails after this, a thief has taken an item.
             self.deque.share();
             if let Steal::Success(word) = self.registry.threads[self.index()].stealer.steal() {
-                // SAFETY: what is in the deque was put there by `push`, and has left it now.
+                // SAFETY: `push` has put this word into the deque, and it has left it now.
                 return Some(unsafe { JobRef::from_word(word) });
             }
         }

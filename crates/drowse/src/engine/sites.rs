@@ -1,55 +1,55 @@
-//! What is known of the places in a program that enter the pool: how long their work takes.
+//! Call sites that enter the pool, and how long their work takes.
 
 use drowse_sync::Counter;
 use std::time::Duration;
 
-/// Work that takes no longer than this, on one worker, is done before another one could help.
+/// Longest run time, on one worker, of work that is done before a second worker could help.
 const SHORT: Duration = Duration::from_micros(30);
 
-/// Work that several workers have done in this time may be short.
+/// Longest run time, on several workers, of work that may be short.
 const PERHAPS_SHORT: Duration = Duration::from_micros(60);
 
-/// It must have been like that so many times in a row.
+/// Times in a row that the work must have been done within `PERHAPS_SHORT`.
 const PROOFS: u64 = 2;
 
-/// How many places are told apart. More share an entry, and what is known of it.
+/// Number of entries. Sites that share an entry share what is recorded there.
 const PLACES: usize = 64;
 
-/// The most times that a place is not tried again which was taken to be short, and was not.
+/// Most entries for which a site is not tried again after work that was not short.
 const MOST: u64 = 64;
 
-/// After so many times in a row that its work did not fork, a place is not tried for some more.
+/// Times in a row without a fork after which a site is not tried for `WITHOUT_A_FORK` entries.
 const FORKLESS: u64 = 8;
 const WITHOUT_A_FORK: u64 = 16;
 
-/// How long a caller that owes waits for its job before it pays, at a place that has not earned
-/// trust. Most jobs that are short are done by then. (In a virtual machine, to set a timer that is
-/// due sooner than the system's own costs up to 12 us, more than a wake.)
+/// Time that a caller which owes wakes waits for its job before it pays, at a site without trust.
+/// Most short jobs are done by then. (In a virtual machine, a timer that is due sooner than the
+/// system's own costs up to 12 us, more than a wake.)
 const SOON: Duration = Duration::from_micros(250);
 
-/// The same at a place that has: later than the system's own timer, which costs nothing.
+/// Time that the caller waits at a site with trust: later than the system's own timer, so free.
 const LATER: Duration = Duration::from_millis(5);
 
-/// How often the work of a place must have forked and been short, tried, for the place to have
-/// trust; twice as often after each surprise.
+/// Times that the work of a site must have forked and been short, when tried, for the site to have
+/// trust; doubles with each surprise.
 const TRUST: u64 = 8;
 
-/// After so many times, one surprise is forgotten.
+/// Short runs after which one surprise is forgotten.
 const FORGIVEN: u64 = 1_024;
 
-/// The times that a place is not tried after its first surprise; eight times as many after each
+/// Entries for which a site is not tried after its first surprise; eight times as many after each
 /// further one, up to the most surprises that are remembered.
 const SURPRISED: u64 = 64;
 const MOST_SURPRISES: u64 = 4;
 
-/// How long the work of each place takes, as far as that is known.
+/// Recorded run times of all call sites.
 ///
-/// One that may be short, as all workers together have done its work in little time, is *tried*: a
-/// single worker is woken, and the next one later, if it comes to that. One that was not short is
-/// not tried again for a while, for longer each time.
+/// A site whose work all workers together have done in little time may be short, and is *tried*:
+/// only one worker is woken, the caller owes the other wakes, and pays later if they are needed. If
+/// the work was not short, the site is not tried again for a while, which doubles each time.
 ///
-/// Work that forks and then blocks, or takes long, before it forks again is a *surprise*: what it
-/// has forked waits until the caller pays. So the caller pays [soon](SOON) until the place has
+/// Work that forks, and then blocks or takes long before it forks again, is a *surprise*: what it
+/// has forked waits until the caller pays. So the caller pays [soon](SOON) until the site has
 /// earned trust, and a surprise is remembered for long.
 #[derive(Debug)]
 pub(super) struct Sites {
@@ -58,35 +58,35 @@ pub(super) struct Sites {
 
 #[derive(Debug, Default)]
 pub(super) struct Site {
-    /// Times in a row that it was done in little time, by all workers.
+    /// Times in a row that all workers together did the work in little time.
     proofs: Counter,
-    /// Times to go until it is tried again.
+    /// Entries left until it is tried again.
     wait: Counter,
-    /// How often to wait the next time.
+    /// Entries that it was last not tried for after long work; halved each time that it is short.
     penalty: Counter,
     /// Times in a row that its work did not fork.
     forkless: Counter,
-    /// Nanoseconds that its work takes on one worker, about; 0 if that is not known.
+    /// Mean of the nanoseconds that its work takes on one worker; 0 if unknown.
     usual: Counter,
     /// Times that its work forked, and was short, since the last surprise.
     trust: Counter,
-    /// Surprises that are remembered.
+    /// Number of surprises that are remembered.
     surprises: Counter,
 }
 
-/// What came of work that was taken to be short.
+/// Result of work that was tried.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tried {
-    /// The time that it took on the worker that ran it.
+    /// Time that it took on the worker that ran it.
     pub(super) took: Duration,
-    /// Whether it forked, and woke no worker for that.
+    /// `true` if it forked, and its posts woke no worker because the caller owed the wakes.
     pub(super) forked: bool,
-    /// Whether it was not done when the caller paid.
+    /// `true` if it was not done when the caller paid.
     pub(super) was_late: bool,
 }
 
 impl Tried {
-    /// Of work that ran on the caller's own thread, which cannot pay meanwhile.
+    /// Returns the result of work that ran on the caller's own thread, which cannot pay meanwhile.
     pub(super) fn by_guest(took: Duration) -> Self {
         Self { took, forked: true, was_late: took > SOON }
     }
@@ -97,28 +97,28 @@ impl Sites {
         Self { sites: (0..PLACES).map(|_| Site::default()).collect() }
     }
 
-    /// The place whose work this function does.
+    /// Returns the site whose work this function does.
     pub(super) fn of(&self, function: usize) -> &Site {
-        // Functions are aligned to sixteen bytes, and lie one behind the other.
+        // Functions are aligned to sixteen bytes, and follow one another in memory.
         let hash = (function >> 4).wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize);
         &self.sites[(hash >> (usize::BITS - PLACES.ilog2())) % PLACES]
     }
 }
 
 impl Site {
-    /// Whether its work is taken to be short. (Threads may lose each other's news. It is a guess.)
+    /// Returns `true` if the site is to be tried. (A guess: threads may lose each other's updates.)
     pub(super) fn seems_short(&self) -> bool {
-        // A model knows no time, and all that is taken to be short there is late.
+        // A model has no clock, and treats all work that is tried as late.
         let is_model = cfg!(any(drowse_loom, drowse_shuttle));
         is_model || (self.proofs.get() >= PROOFS && self.wait.get() == 0)
     }
 
-    /// How long the caller waits before it pays.
+    /// Returns the time that the caller waits before it pays.
     pub(super) fn grace(&self) -> Duration {
         if self.trust.get() >= TRUST << self.surprises.get() { LATER } else { SOON }
     }
 
-    /// Records what came of work that was taken to be short.
+    /// Records the result of work that was tried.
     pub(super) fn was_tried(&self, tried: Tried) {
         let Tried { took, forked, was_late } = tried;
         if forked && was_late {
@@ -138,8 +138,8 @@ impl Site {
             self.note_usual(took);
             self.earn_trust();
         } else if !was_late {
-            // There is no point in trying it. (One that forked after the caller had paid did not
-            // rely on that.)
+            // Work without forks has no wakes to owe, so there is no point in trying it. (If it was
+            // late, its forks may have come after the caller had paid.)
             self.forkless.set_mine(self.forkless.get() + 1);
             if self.forkless.get() >= FORKLESS {
                 self.wait.set_mine(WITHOUT_A_FORK);
@@ -147,14 +147,14 @@ impl Site {
         }
     }
 
-    /// Counts the time that its work took into the mean of the last few.
+    /// Counts a run time on one worker into the mean of the last few.
     fn note_usual(&self, took: Duration) {
         self.forkless.set_mine(0);
         let (usual, took) = (self.usual.get(), u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
         self.usual.set_mine(if usual == 0 { took } else { usual - usual / 4 + took / 4 });
     }
 
-    /// Counts one more time that its work was short.
+    /// Counts a short run with a fork.
     fn earn_trust(&self) {
         let (trust, surprises) = (self.trust.get() + 1, self.surprises.get());
         if trust < FORGIVEN {
@@ -165,17 +165,18 @@ impl Site {
         }
     }
 
-    /// How long its work takes on one worker, if that is known, and short.
+    /// Returns the usual run time of its work on one worker, if that is known and short.
     pub(super) fn usual(&self) -> Option<Duration> {
-        Some(Duration::from_nanos(self.usual.get())).filter(|usual| !usual.is_zero() && *usual <= SHORT)
+        Some(Duration::from_nanos(self.usual.get()))
+            .filter(|usual| !usual.is_zero() && *usual <= SHORT)
     }
 
-    /// Its work was not taken to be short, and has taken so long, on all workers.
+    /// Records the run time, on all workers, of work that was not tried.
     pub(super) fn was_not_tried(&self, took: Duration) {
         let (proofs, wait) = (self.proofs.get(), self.wait.get());
         let may_be_short = took <= PERHAPS_SHORT;
         let proven = if may_be_short { PROOFS.min(proofs + 1) } else { 0 };
-        // Many threads may come from one place: nothing is written that stays the same.
+        // Many threads may enter at one site: write only values that change.
         if proven != proofs {
             self.proofs.set_mine(proven);
         }
@@ -189,23 +190,23 @@ impl Site {
 mod tests {
     use super::*;
 
-    /// A place whose work was done in little time, so often that it is tried.
+    /// Returns a site that is tried, after enough short runs.
     fn proven(sites: &Sites) -> &Site {
         let site = sites.of(0x5555_0010);
         (0..PROOFS).for_each(|_| site.was_not_tried(PERHAPS_SHORT));
         site
     }
 
-    /// Work that forked, and was done before the caller paid.
+    /// Returns the result of work that forked, and was done before the caller paid.
     fn after(took: Duration) -> Tried {
         Tried { took, forked: true, was_late: false }
     }
 
-    /// Work that forked and then blocked until the caller paid.
+    /// Result of work that forked and then blocked until the caller paid.
     const SURPRISE: Tried = Tried { took: SOON, forked: true, was_late: true };
 
-    /// Enters so often with work that several workers do in no time, and that blocks if it is
-    /// tried. Returns how long the caller waited each time before it paid.
+    /// Enters with work that several workers do at once, and that blocks if it is tried. Returns
+    /// how long the caller waited before it paid, each time that it did.
     fn surprises(site: &Site, entries: u32) -> Vec<Duration> {
         let enter = |_| {
             let grace = site.seems_short().then(|| site.grace());
@@ -240,7 +241,8 @@ mod tests {
         site.was_tried(after(SHORT * 2));
         assert_eq!(site.grace(), LATER, "longer than usual, and done all the same");
         assert_eq!(surprises(site, 400), [LATER, SOON]);
-        let earned = (0..).take_while(|_| site.grace() == SOON).map(|_| site.was_tried(after(SHORT)));
+        let earned =
+            (0..).take_while(|_| site.grace() == SOON).map(|_| site.was_tried(after(SHORT)));
         assert_eq!(earned.count() as u64, TRUST << 2);
     }
 

@@ -24,13 +24,13 @@ use drowse_sync::{
 use std::mem;
 use std::time::Duration;
 
-/// How long a spare that nobody needs waits for somebody who does.
+/// Time after which an idle spare ends.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
-/// How long a spare waits for the worker to come back that it did something for.
+/// Time that a spare, after its first job, waits for the worker whose place it has to come back.
 const A_MOMENT: Duration = Duration::from_micros(100);
 
-/// What a spare that waits for something to do blocks on.
+/// Values of the word that an idle spare blocks on.
 const QUIET: u32 = 0;
 const RUNG: u32 = 1;
 
@@ -38,12 +38,12 @@ const RUNG: u32 = 1;
 #[derive(Debug)]
 pub(super) struct Spares {
     roster: Mutex<Outlined<Roster>>,
-    /// For those who have nothing to do: one a seat.
+    /// Words that idle spares block on, one a seat.
     bells: Table<WaitWord>,
     /// The thieves' ends of all deques.
     limits: Arc<Limits>,
     prepared: Prepared,
-    /// How many threads were started; how often one was needed; and how often there was none.
+    /// Threads started; spares called; calls that found no spare.
     started: Counter,
     calls: Counter,
     refused: Counter,
@@ -52,41 +52,45 @@ pub(super) struct Spares {
 
 #[derive(Debug)]
 struct Roster {
-    /// One for each spare seat that was made: as many as were ever needed at once, or some more.
+    /// One for each spare seat that was made: at least as many as were ever in use at once.
     seats: Vec<SpareSeat>,
-    /// How often a seat has become idle, or empty.
+    /// Number of times that a seat has become idle or empty.
     freed: u64,
     is_closed: bool,
 }
 
 #[derive(Debug)]
 enum SpareSeat {
-    /// There is no thread. The deque waits for one.
+    /// No thread. The deque waits for one.
     Empty(Owner<JobHeader>),
-    /// A thread that waits for something to do.
+    /// A thread that waits for a duty.
     Idle,
-    /// A thread that was told what to do, and has not begun.
+    /// A thread that was given a duty, and has not begun.
     Called(Duty),
     Busy,
 }
 
-/// What a spare has to do.
+/// Task of a spare.
 #[derive(Debug)]
 struct Duty {
-    /// The index that it has meanwhile.
+    /// Index that it runs with meanwhile.
     place: usize,
-    /// A job to begin with.
+    /// First job to run.
     first: Option<Found>,
 }
 
 impl Spares {
-    /// Room for so many at most. None is there yet, and what it needs is made when it is called.
+    /// Returns room for `most` spares. They are made when they are needed.
     pub(super) fn new(most: usize, limits: Arc<Limits>, prepared: Prepared) -> Self {
         Self {
             bells: Table::new([], most),
             limits,
             prepared,
-            roster: Mutex::new(Outlined::new(Roster { seats: Vec::new(), freed: 0, is_closed: false })),
+            roster: Mutex::new(Outlined::new(Roster {
+                seats: Vec::new(),
+                freed: 0,
+                is_closed: false,
+            })),
             started: Counter::new(),
             calls: Counter::new(),
             refused: Counter::new(),
@@ -94,7 +98,7 @@ impl Spares {
         }
     }
 
-    /// How many there can be.
+    /// Returns the most spares that there can be.
     pub(super) fn most(&self) -> usize {
         self.bells.most()
     }
@@ -107,45 +111,44 @@ impl Spares {
         }
     }
 
-    /// Somebody has needed one, and there was none.
+    /// Counts a call that found no spare.
     pub(super) fn count_refused(&self) {
         self.refused.add(1);
     }
 
-    /// Whether somebody waits for something to do, or could be started.
+    /// Returns `true` if a spare is idle, or could be started.
     pub(super) fn can_be_had(&self) -> bool {
         let is_busy = |seat: &SpareSeat| matches!(seat, SpareSeat::Busy | SpareSeat::Called(_));
         let roster = self.roster.lock();
         roster.seats.len() < self.most() || !roster.seats.iter().all(is_busy)
     }
 
-    /// Returns how often a spare has become free: one that was refused may try again when this has
-    /// changed.
+    /// Returns how often a spare has become free: a call that was refused may be repeated when this
+    /// has changed.
     pub(super) fn freed(&self) -> u64 {
         self.roster.lock().freed
     }
 
     fn ring(&self, number: usize) {
-        // ORDERING: release pairs with the acquire of the wait. Belt and braces: what it is about
-        // is behind the lock.
+        // ORDERING: release pairs with the acquire of the wait in `next_duty`. Not needed for the
+        // duty, which is behind the lock.
         self.bells[number].store(RUNG, Ordering::Release);
-        // WAKE: the spare. No model shows what is lost without: it would look by itself, but only
-        // after ten seconds.
+        // WAKE: the spare, in `next_duty`. No model shows what is lost without: the spare would
+        // look by itself, but only after ten seconds.
         self.bells[number].wake();
     }
 
-    /// The pool ends: nobody will be needed.
+    /// Closes the roster at the end of the pool: no more spares are needed.
     pub(super) fn close(&self) {
         self.roster.lock().is_closed = true;
-        // WAKE: those who wait for something to do. Whoever comes to wait after this sees that it
-        // is closed.
+        // WAKE: idle spares, in `next_duty`. A spare that becomes idle after this sees `is_closed`.
         (0..self.bells.iter().count()).for_each(|number| self.ring(number));
     }
 }
 
 impl Registry {
-    /// Finds a spare for this place, and tells it, with what `first` gives to begin with. Its seat;
-    /// `None` if there is none to be had.
+    /// Finds a spare for this place and gives it the job of `first` to begin with. Returns its
+    /// seat; `None` if there is no spare.
     pub(super) fn call_spare(
         self: &Arc<Self>,
         place: usize,
@@ -156,7 +159,11 @@ impl Registry {
         Some(self.num_threads() + number)
     }
 
-    fn find_spare(self: &Arc<Self>, place: usize, first: &dyn Fn() -> Option<Found>) -> Option<usize> {
+    fn find_spare(
+        self: &Arc<Self>,
+        place: usize,
+        first: &dyn Fn() -> Option<Found>,
+    ) -> Option<usize> {
         let mut roster = self.spares.roster.lock();
         if roster.is_closed {
             return None;
@@ -164,7 +171,8 @@ impl Registry {
         let find = |is_fit: fn(&SpareSeat) -> bool| roster.seats.iter().position(is_fit);
         let idle = find(|seat| matches!(seat, SpareSeat::Idle));
         let unused = || find(|seat| matches!(seat, SpareSeat::Empty(_)));
-        let Some(number) = idle.or_else(unused).or_else(|| self.make_spare_seats(&mut roster)) else {
+        let Some(number) = idle.or_else(unused).or_else(|| self.make_spare_seats(&mut roster))
+        else {
             drop(roster);
             self.report_shortage_of_spares();
             return None;
@@ -181,16 +189,16 @@ impl Registry {
         self.sleep.open_seat(self.num_threads() + number);
         *seat = SpareSeat::Called(Duty { place, first: first() });
         drop(roster);
-        // WAKE: the spare, if it waits for this.
+        // WAKE: the spare may wait in `next_duty`.
         self.spares.ring(number);
         Some(number)
     }
 
-    /// All spares are in use, and another one is needed: says so, once. Not where the user has
-    /// chosen to have none.
+    /// Prints once that another spare is needed and all are in use. Not if the user has chosen to
+    /// have none.
     pub(super) fn report_shortage_of_spares(&self) {
         let most = self.spares.most();
-        // ORDERING: relaxed; nothing but the line depends on it.
+        // ORDERING: relaxed; only the printed line depends on it.
         if most > 0 && !self.spares.has_complained.swap(true, Ordering::Relaxed) {
             say(format_args!(
                 "drowse: a worker blocks, and all {most} spare threads of its pool, of {} threads, are in use: if it waits \
@@ -201,10 +209,10 @@ impl Registry {
         }
     }
 
-    /// The system lets a spare have no thread: says so, once.
+    /// Prints once that the system has refused a thread for a spare.
     #[cold]
     fn report_refused_spare(&self) {
-        // ORDERING: relaxed; nothing but the line depends on it.
+        // ORDERING: relaxed; only the printed line depends on it.
         if !self.spares.has_complained.swap(true, Ordering::Relaxed) {
             say(format_args!(
                 "drowse: a worker blocks, and the system lets its pool, of {} threads, start no spare thread: if it waits \
@@ -214,8 +222,8 @@ impl Registry {
         }
     }
 
-    /// Makes what further spares need. Returns the number of the first of them; `None` if there can
-    /// be no more.
+    /// Makes the parts for further spares. Returns the number of the first of them; `None` if there
+    /// can be no more.
     fn make_spare_seats(&self, roster: &mut Roster) -> Option<usize> {
         let Spares { bells, limits, prepared, .. } = &self.spares;
         let number = roster.seats.len();
@@ -234,9 +242,13 @@ impl Registry {
         Some(number)
     }
 
-    /// Starts the thread of a spare, which waits for the roster first. `Err` if the system does not
-    /// let us.
-    fn start_spare(self: &Arc<Self>, number: usize, deque: Owner<JobHeader>) -> Result<(), Owner<JobHeader>> {
+    /// Starts the thread of a spare, which waits for the roster first. Returns `Err` if the system
+    /// refuses it.
+    fn start_spare(
+        self: &Arc<Self>,
+        number: usize,
+        deque: Owner<JobHeader>,
+    ) -> Result<(), Owner<JobHeader>> {
         // A closure that is not run is dropped, with all that it has.
         let kept = Arc::new(Mutex::new(Some(deque)));
         let (registry, deque) = (Arc::clone(self), Arc::clone(&kept));
@@ -251,15 +263,16 @@ impl Registry {
         started.or_else(|_| kept.lock().take().map_or(Ok(()), Err))
     }
 
-    /// Waits for something to do, on a spare's thread. `None` if there is nothing for a long time,
-    /// or the pool ends.
+    /// Waits for a duty, on a spare's thread. Returns `None` if there is none for a long time, or
+    /// the pool ends.
     fn next_duty(&self, number: usize) -> Option<Duty> {
         let mut has_waited = false;
         loop {
             let mut roster = self.spares.roster.lock();
             let is_over = roster.is_closed || has_waited;
             let seat = &mut roster.seats[number];
-            let before = mem::replace(seat, if is_over { SpareSeat::Busy } else { SpareSeat::Idle });
+            let before =
+                mem::replace(seat, if is_over { SpareSeat::Busy } else { SpareSeat::Idle });
             if let SpareSeat::Called(duty) = before {
                 *seat = SpareSeat::Busy;
                 return Some(duty);
@@ -273,26 +286,27 @@ impl Registry {
                 return Some(duty);
             }
             let bell = &self.spares.bells[number];
-            // WAKE: whoever needs a spare says so with the lock held, and then rings.
+            // WAKE: `call_spare` stores the duty with the lock held, and then rings.
             has_waited = bell.wait_while_for(QUIET, KEEP_ALIVE);
-            // ORDERING: relaxed; whatever it rang for is looked for next, with the lock held.
+            // ORDERING: relaxed; the duty is looked for next, with the lock held.
             bell.store(QUIET, Ordering::Relaxed);
         }
     }
 }
 
 impl Registry {
-    /// On a spare's thread, which counts as idle: somebody may have needed one before it did.
+    /// Takes a free place, for an idle spare: a worker may have needed a spare before this one was
+    /// idle.
     fn next_duty_of_the_refused(&self, number: usize) -> Option<Duty> {
-        // WAKE: those who sleep, and could not lend their places. (In models a spare ends at once,
-        // and `start_for_the_refused` calls them.)
+        // WAKE: workers that sleep, and could not lend their places. (In models a spare ends at
+        // once, and `start_for_the_refused` calls them.)
         self.sleep.call_all();
         let seat = self.num_threads() + number;
         let place = self.places.take_any_free(seat)?;
         let_others_in();
         let mut roster = self.spares.roster.lock();
         match mem::replace(&mut roster.seats[number], SpareSeat::Busy) {
-            // Somebody was quicker.
+            // `call_spare` was quicker.
             SpareSeat::Called(duty) => {
                 drop(roster);
                 self.give_up_free_place(place);
@@ -318,10 +332,10 @@ impl Registry {
         }
     }
 
-    /// A spare's thread is about to end, and has left its seat: another worker may have needed one
-    /// since the spare has looked for the last time, and could not be given this one.
+    /// Gives a free place away when a spare's thread is about to end, and has left its seat: since
+    /// the spare's last look, a worker may have needed a spare and could not get this one.
     fn start_for_the_refused(self: &Arc<Self>, seat: usize) {
-        // WAKE: those who sleep, and could not lend their places.
+        // WAKE: workers that sleep, and could not lend their places.
         omittable!("spare/no-call-at-its-end", self.sleep.call_all());
         if let Some(place) = self.places.take_any_free(seat) {
             if !self.give_away(place, &|| None) {
@@ -331,7 +345,7 @@ impl Registry {
     }
 }
 
-/// The life of a spare's thread.
+/// Runs a spare, on its thread.
 fn run_spare(registry: &Arc<Registry>, number: usize, deque: Owner<JobHeader>) {
     let index = registry.num_threads() + number;
     let parts = ThreadBuilderParts {
@@ -373,12 +387,13 @@ fn run_spare(registry: &Arc<Registry>, number: usize, deque: Owner<JobHeader>) {
 }
 
 impl WorkerThread {
-    /// Whether it has no place of its own.
+    /// Returns `true` if it has no place of its own.
     pub(super) fn is_spare(&self) -> bool {
         self.index() >= self.registry().num_threads()
     }
 
-    /// Spare: works in the place of another until somebody wants that, and it is between two jobs.
+    /// Works in the place of another worker until the place is wanted, and the spare is between two
+    /// jobs.
     fn stand_in(&self, first: Option<Found>) {
         let registry = self.registry();
         registry.acquire_thread();
@@ -399,8 +414,8 @@ impl WorkerThread {
         registry.sleep.leave_seat(self.index());
     }
 
-    /// What it began with may be what the worker has waited for, whose place it has. Gives it the
-    /// time to come back, before it takes something that may take long.
+    /// Spins briefly after the first job: it may have unblocked the worker whose place this is,
+    /// which can then come back before the spare starts a long job.
     fn linger(&self) {
         let clock = Stopwatch::start();
         while !self.place_is_wanted() && self.deque_is_empty() && clock.elapsed() < A_MOMENT {
@@ -411,10 +426,10 @@ impl WorkerThread {
         }
     }
 
-    /// Leaves the jobs of its own to others.
+    /// Leaves the jobs of its own deque to other workers.
     fn hand_over_jobs(&self) {
         while let Some(job) = self.pop_in_order(ANY) {
-            // SAFETY: it has left the deque, and was not run.
+            // SAFETY: the reference has left the deque, and was not run.
             unsafe { self.registry().inject(job) };
         }
     }

@@ -1,7 +1,7 @@
-//! The stall watch: a thread that looks, now and then, for workers that do not come back from their
-//! jobs while something waits for them: a job in a queue, another worker, the worker's own job
-//! below, a thread outside. It needs no marks. It costs the workers nothing: it looks at what they
-//! leave behind anyway. A thread outside that waits leaves a note, if there is a watch.
+//! Stall watch: a thread that looks for workers that do not come back from their jobs while
+//! something waits for them: a queued job, another worker, the worker's own job below on its stack,
+//! a thread outside. It needs no marks in the user's code, and costs the workers nothing: it reads
+//! what they write anyway. If there is a watch, a thread outside that waits leaves a note.
 
 use super::outside::Outside;
 use super::recruit::{Presence, Recruiter};
@@ -11,32 +11,32 @@ use drowse_sync::atomic::Ordering;
 use drowse_sync::{Arc, Stopwatch, WaitWord, Weak, say};
 use std::time::Duration;
 
-/// What is to be watched for, and who is told.
+/// Configuration of the stall watch.
 pub(crate) struct StallPlan {
-    /// So long may a worker be inside one job while others could do with it. `None`: nobody
-    /// watches.
+    /// Time after which a worker that is inside one job, and is needed elsewhere, is reported.
+    /// `None`: there is no watch.
     pub(crate) after: Option<Duration>,
-    /// Without one, it is said on the standard error.
+    /// Called with each report. `None`: reports go to the standard error.
     pub(crate) handler: Option<Box<StallHandler>>,
 }
 
 type StallHandler = dyn Fn(&Stall) + Send + Sync;
 
-/// Looks in each such time.
+/// Looks per `StallPlan::after`.
 const LOOKS: u32 = 4;
 
-/// Not more often than that.
+/// Shortest time between two looks.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// Before it reports, it looks closely, so many times in a row. The ends of the deque of a worker
-/// that forks and joins may be by chance where they were.
+/// Close looks before each report. The ends of the deque of a worker that forks and joins may have
+/// been by chance where they were at the last look.
 const CLOSE_LOOKS: u32 = 32;
 const BETWEEN_CLOSE_LOOKS: Duration = Duration::from_micros(50);
 
 const ON: u32 = 0;
 const OVER: u32 = 1;
 
-/// Ends the watch when it is dropped, if the pool has not ended before.
+/// Handle of the watch, which ends when this is dropped, if the pool has not ended before.
 #[derive(Debug)]
 pub(super) struct StallWatch(Arc<WaitWord>);
 
@@ -47,16 +47,16 @@ impl Drop for StallWatch {
 }
 
 impl StallWatch {
-    /// The pool ends, and nobody can stall any more. (The registry itself may stay: a thread that
-    /// was taken over has it for the rest of its life.)
+    /// Ends the watch when the pool ends, because no worker can stall any more. (The registry may
+    /// live on: a thread that was adopted holds it for the rest of its life.)
     pub(super) fn end(&self) {
-        // ORDERING: relaxed; that it is over is all that there is to know.
+        // ORDERING: relaxed; the thread of `start` reads nothing but this word.
         self.0.store(OVER, Ordering::Relaxed);
-        // WAKE: the watch, between two looks.
+        // WAKE: the watch may sleep between two looks, in `WaitWord::wait_while_for`.
         self.0.wake();
     }
 
-    /// Starts the thread that watches a pool. If there is none to be had, that is said.
+    /// Starts the thread that watches a pool. Prints an error if it cannot be started.
     fn start(
         pool: Weak<Registry>,
         recruiter: &Arc<Recruiter>,
@@ -69,7 +69,7 @@ impl StallWatch {
             let mut book = Book::new(workers, after);
             let pause = || _ = is_over.wait_while_for(ON, BETWEEN_CLOSE_LOOKS);
             while is_over.wait_while_for(ON, (after / LOOKS).max(SHORTEST)) {
-                // It has the pool only while it looks.
+                // Hold the pool only for the time of a look.
                 let Some(pool) = pool.upgrade() else { return };
                 if let Some(stall) = book.look(&pool, &pause) {
                     presence.while_busy(&|| pool.tell_of(&stall));
@@ -79,50 +79,56 @@ impl StallWatch {
         match recruiter.start_watch("drowse-stalls", Box::new(watch)) {
             Ok(()) => Some(Self(word)),
             Err(error) => {
-                say(format_args!("drowse: there is no thread to be had for the stall watch: {error}"));
+                say(format_args!(
+                    "drowse: the system starts no thread for the stall watch: {error}"
+                ));
                 None
             }
         }
     }
 }
 
-/// What the watch remembers of each worker.
+/// Observations of the watch, with a page for each worker.
 struct Book {
     clock: Stopwatch,
     after: Duration,
     pages: Vec<Page>,
-    /// Looks in a row at which there were jobs, and no worker had moved since the look before.
+    /// Looks in a row at which there were jobs, and no worker had moved since the previous look.
     stuck_looks: u32,
 }
 
 #[derive(Clone, Default)]
 struct Page {
     pulse: Pulse,
-    /// When it was first seen like that.
+    /// Time at which this pulse was first seen.
     since: Duration,
-    /// Whether that was told.
+    /// `true` if this stall was reported.
     told: bool,
 }
 
-/// What changes as a worker goes on: it searches, takes jobs, pushes and pops, sleeps, waits.
+/// Values that change when a worker searches, takes jobs, pushes, pops, sleeps or waits.
 type Pulse = [u64; 8];
 
-/// What waits for the workers, at one look.
+/// Things that wait for the workers, at one look.
 struct Wanted {
-    /// Whether no worker has moved for long.
+    /// `true` if no worker has moved for `after`.
     is_still: bool,
-    /// Whether jobs are queued, and no worker moves.
+    /// `true` if jobs are queued and no worker moves.
     queued: bool,
-    /// Workers that have slept for long in the middle of a job.
+    /// Workers that have slept for `after` in the middle of a job.
     waiting: Vec<usize>,
-    /// Threads outside that have waited for long, each with the worker that has begun what it waits
-    /// for.
+    /// Threads outside that have waited for `after`, with the workers that run their closures.
     outside: Vec<(WaitingThread, Option<usize>)>,
 }
 
 impl Book {
     fn new(workers: usize, after: Duration) -> Self {
-        Self { clock: Stopwatch::start(), after, pages: vec![Page::default(); workers], stuck_looks: 0 }
+        Self {
+            clock: Stopwatch::start(),
+            after,
+            pages: vec![Page::default(); workers],
+            stuck_looks: 0,
+        }
     }
 
     /// Looks at all workers. Reports each stall once. Calls `pause` between close looks.
@@ -170,7 +176,7 @@ impl Book {
         })
     }
 
-    /// Notes which workers have moved since the last time. Returns whether there are any.
+    /// Notes which workers have moved since the last time. Returns `true` if there are any.
     #[inline(never)]
     fn note_pulses(&mut self, pool: &Registry) -> bool {
         let now = self.clock.elapsed();
@@ -195,13 +201,13 @@ impl Book {
         Wanted { is_still, queued: is_still && self.stuck_looks >= 2, waiting, outside }
     }
 
-    /// Returns the workers that have been inside one job for long, are wanted, and have not been
+    /// Returns the workers that have been inside one job for `after`, are wanted, and have not been
     /// reported.
     #[inline(never)]
     fn stalled(&self, pool: &Registry, wanted: &Wanted) -> Vec<usize> {
         let Wanted { is_still, queued, waiting, outside } = wanted;
-        // A thread outside waits for the worker that has begun its closure. Which others it waits
-        // for is not known: perhaps none that is stuck, if some worker goes on.
+        // A thread outside waits for the worker that has begun its closure. Which other workers it
+        // waits for is not known: as long as any worker moves, perhaps none that is stuck.
         let is_awaited_outside =
             |worker| outside.iter().any(|(_, begun_by)| *is_still || *begun_by == Some(worker));
         let is_wanted = |worker| {
@@ -212,12 +218,13 @@ impl Book {
                 || pool.threads[worker].trail.has_interrupted_a_wait()
         };
         let mut stalled = self.long_since(pool);
-        stalled
-            .retain(|&worker| !self.pages[worker].told && pool.is_inside_a_job(worker) && is_wanted(worker));
+        stalled.retain(|&worker| {
+            !self.pages[worker].told && pool.is_inside_a_job(worker) && is_wanted(worker)
+        });
         stalled
     }
 
-    /// The workers that have not moved for long.
+    /// Returns the workers that have not moved for `after`.
     #[inline(never)]
     fn long_since(&self, pool: &Registry) -> Vec<usize> {
         let now = self.clock.elapsed();
@@ -232,7 +239,7 @@ impl Book {
 }
 
 impl Registry {
-    /// Starts the watch, if somebody asked for it.
+    /// Starts the watch, if the user has asked for it.
     pub(super) fn watch_for_stalls(self: &Arc<Self>) {
         let Some(after) = self.handlers.stall.as_ref().and_then(|plan| plan.after) else { return };
         let pool = Arc::downgrade(self);
@@ -254,13 +261,13 @@ impl Registry {
         self.threads[worker].trail.is_at_something() && !self.sleep.is_asleep(worker)
     }
 
-    /// Whether this worker sleeps, and not because there is nothing to do.
+    /// Returns `true` if this worker sleeps in the middle of a job.
     fn waits_in_a_job(&self, worker: usize) -> bool {
         let report = self.report_on(worker, WorkerState::Asleep);
         self.sleep.is_asleep(worker) && !report.is_idle()
     }
 
-    /// Returns what the names of the threads have in common, without what counts them.
+    /// Returns the common beginning of the threads' names, without the number at its end.
     fn common_name(&self) -> Option<String> {
         let names = self.threads.iter().take(self.num_threads()).map(|thread| thread.trail.name());
         let name = names.reduce(|one, other| Some(common_prefix(one?, other?)))??;
@@ -272,7 +279,8 @@ impl Registry {
     fn stalled(&self, worker: usize, since: Duration) -> StalledWorker {
         let (thread_state, wait_channel, system_call) = (None, None, None);
         let report = self.report_on(worker, WorkerState::Active);
-        let mut stalled = StalledWorker { worker: report, since, thread_state, wait_channel, system_call };
+        let mut stalled =
+            StalledWorker { worker: report, since, thread_state, wait_channel, system_call };
         if let Some(task) = self.threads[worker].trail.thread().and_then(|thread| thread.task()) {
             stalled.thread_state = Some(task.state);
             stalled.wait_channel = task.wait_channel;
@@ -289,7 +297,7 @@ impl Registry {
     }
 }
 
-/// Returns what two names begin with.
+/// Returns the common beginning of two names.
 fn common_prefix<'a>(one: &'a str, other: &str) -> &'a str {
     let mut end = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
     while !one.is_char_boundary(end) {

@@ -1,4 +1,4 @@
-//! How a pool begins.
+//! Start of a pool, and the life of a worker.
 
 use super::absent::Vacancies;
 use super::current::IsCurrent;
@@ -20,10 +20,10 @@ use std::mem;
 use std::ptr::{self, NonNull};
 use std::time::Duration;
 
-/// Where a worker's deque starts; it grows as needed. (A model pays for each slot.)
+/// Initial capacity of a worker's deque, which grows as needed. (A model pays for each slot.)
 const DEQUE_CAPACITY: usize = if cfg!(drowse_loom) { 2 } else { 64 };
 
-/// Everything needed to start a pool.
+/// Configuration of a pool that is to be started.
 pub(crate) struct StartPlan<'a> {
     pub(crate) num_threads: usize,
     /// The calling thread becomes worker 0. It must not be a worker yet.
@@ -32,31 +32,31 @@ pub(crate) struct StartPlan<'a> {
     pub(crate) policy: Policy,
     pub(crate) steering: Steering,
     pub(crate) oldest_first: bool,
-    /// Whether workers that wait run nothing but what they wait for.
+    /// `true` if every job runs in isolation.
     pub(crate) isolates: bool,
-    /// How many threads may stand in for workers that block.
+    /// Most threads that may run in the place of workers that block.
     pub(crate) max_spare_threads: usize,
-    /// Whether threads outside may take the seats of workers that sleep.
+    /// `true` if threads outside may take the seats of workers that sleep.
     pub(crate) guests: bool,
     pub(crate) recorder: Option<Arc<dyn Record>>,
     pub(crate) handlers: Arc<Outlined<Handlers>>,
     pub(crate) recruiter: Recruiter,
-    /// Names the thread of a worker. Asked before the thread is started; when the pool is built, if
-    /// it is started later.
+    /// Names the thread of a worker. Called before the thread is started; if it is started later,
+    /// called when the pool is built.
     pub(crate) name: &'a mut NameWorker<'a>,
-    /// Whether all threads are started now. Otherwise, when they are needed.
+    /// `true` if all threads are started now, `false` if each is started when it is needed.
     pub(crate) is_eager: bool,
-    /// How long a worker sleeps before its thread leaves.
+    /// Time that a worker sleeps before its thread leaves.
     pub(crate) idle_timeout: Option<Duration>,
     /// Starts a thread that calls [`run_worker`] with these parts.
     pub(crate) spawn: &'a mut dyn FnMut(ThreadBuilderParts) -> io::Result<()>,
 }
 
-/// Why there is no pool.
+/// Error of a pool that could not be started.
 #[derive(Debug)]
 pub(crate) struct Refused {
     pub(crate) cause: Cause,
-    /// Workers that there would have been. Their threads end again, which can be waited for.
+    /// Number of workers that were started. Their threads end again, which can be waited for.
     pub(crate) started: usize,
     pub(crate) recruiter: Arc<Recruiter>,
 }
@@ -70,19 +70,19 @@ pub(crate) enum Cause {
     System(io::Error),
     /// The system cannot take this name of a thread.
     Name(String),
-    /// A thread could not be named: that panicked.
+    /// Naming a thread has panicked.
     Panic(Payload),
 }
 
-/// What becomes a worker when a thread runs it.
+/// Parts of a worker that a thread needs to run it.
 #[derive(Debug)]
 pub(crate) struct ThreadBuilderParts {
     pub(crate) index: usize,
     pub(super) deque: Owner<JobHeader>,
     pub(super) registry: Arc<Registry>,
-    /// `None` if the thread was there before, and stays.
+    /// `None` if the thread was adopted: it existed before, and stays.
     pub(super) presence: Option<Presence>,
-    /// It was absent, and counts as one who searches.
+    /// `true` if the worker was absent, and counts as searching.
     pub(super) was_absent: bool,
 }
 
@@ -91,7 +91,7 @@ impl ThreadBuilderParts {
         &self.registry.recruiter
     }
 
-    /// There is going to be a thread.
+    /// Counts the thread that is going to be started for this worker as present.
     pub(super) fn expect_thread(&mut self) {
         let recruiter = &self.registry.recruiter;
         self.presence = Some(recruiter.expect(self.index));
@@ -114,7 +114,7 @@ impl StartPlan<'_> {
         sleep = sleep.with_posters(Arc::clone(&limits) as Arc<dyn Posters>);
         let most_spares = sleep.seats() - self.num_threads;
         if cfg!(drowse_shuttle) {
-            // So that there is a crowd to be seen.
+            // Lets a model reach the states in which more workers are awake than can run at once.
             sleep = sleep.with_room(1);
         }
         if self.guests {
@@ -124,13 +124,17 @@ impl StartPlan<'_> {
             sleep = sleep.with_observer(recorder.as_observer());
         }
         let recruiter = Arc::new(self.recruiter);
-        // Somebody must be there if the system lets us start no more; not just the caller, who has
-        // other things to do.
+        // Workers that always have a thread. The adopted caller is not enough, because it runs
+        // other code: if the system refuses more threads, one other worker must still run jobs.
         let stay = 1 + usize::from(self.use_current_thread);
         let vacancies = (!self.is_eager || self.idle_timeout.is_some())
             .then(|| Arc::new(Vacancies::new(self.num_threads, Arc::clone(&recruiter))));
         if let Some(vacancies) = &vacancies {
-            sleep = sleep.with_absence(Arc::clone(vacancies) as Arc<dyn Starter>, stay, self.idle_timeout);
+            sleep = sleep.with_absence(
+                Arc::clone(vacancies) as Arc<dyn Starter>,
+                stay,
+                self.idle_timeout,
+            );
         }
         let parts = RegistryParts {
             sleep,
@@ -143,27 +147,36 @@ impl StartPlan<'_> {
             vacancies,
         };
         let registry = Registry::new(stealers, parts);
-        let refused = |started, cause| Refused { cause, started, recruiter: Arc::clone(&registry.recruiter) };
+        let refused =
+            |started, cause| Refused { cause, started, recruiter: Arc::clone(&registry.recruiter) };
         let mut unfinished = StopUnlessStarted { registry: &registry, adopted: None };
         let mut first = Vec::with_capacity(owners.len());
         for (index, deque) in owners.into_iter().enumerate() {
             let registry = Arc::clone(&registry);
-            first.push(ThreadBuilderParts { index, deque, registry, presence: None, was_absent: false });
+            first.push(ThreadBuilderParts {
+                index,
+                deque,
+                registry,
+                presence: None,
+                was_absent: false,
+            });
         }
         let at_once = if self.is_eager { self.num_threads } else { stay };
         let later = first.split_off(at_once.min(first.len()));
         let name_worker = |index: usize, name: &mut NameWorker<'_>| {
-            let name = unwind::halt_unwinding(|| name(index)).map_err(Cause::Panic)?.map_err(Cause::Name)?;
+            let name = unwind::halt_unwinding(|| name(index))
+                .map_err(Cause::Panic)?
+                .map_err(Cause::Name)?;
             registry.recruiter.set_name(index, name);
             Ok(())
         };
         if at_once < self.num_threads {
-            // In the order of their indices, and before a thread runs that could need another.
+            // Named in the order of indices, before a thread runs that could start another.
             for index in 0..self.num_threads {
                 name_worker(index, self.name).map_err(|cause| refused(0, cause))?;
             }
         }
-        // Before a thread runs that could need them.
+        // Done before a thread runs that could need them.
         for parts in later {
             registry.begin_absent(parts);
         }
@@ -182,11 +195,11 @@ impl StartPlan<'_> {
     }
 }
 
-/// What tells workers, with their next push, that somebody sleeps.
+/// Limits of all workers: the sleep protocol lowers them, so that a worker posts its next push.
 pub(super) struct Limits(pub(super) Table<Stealer<JobHeader>>);
 
-/// It tells no more than its name: the sleep protocol has it as a trait object, so that whatever
-/// this writes is in each program.
+/// Prints the name only: the sleep protocol has this as a trait object, so what this calls is in
+/// each program.
 impl fmt::Debug for Limits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Limits")
@@ -199,16 +212,19 @@ impl Posters for Limits {
     }
 }
 
-pub(super) fn new_deque(index: usize, prepared: Prepared) -> (Owner<JobHeader>, Stealer<JobHeader>) {
+pub(super) fn new_deque(
+    index: usize,
+    prepared: Prepared,
+) -> (Owner<JobHeader>, Stealer<JobHeader>) {
     let (owner, stealer) = deque::new(index, DEQUE_CAPACITY, prepared);
     (owner.with_hook(after_slow_push), stealer)
 }
 
-/// If a thread cannot be started, those that were end again, and the calling thread is no longer a
-/// worker.
+/// Guard of a start that may fail: the threads that were started end again, and the calling thread
+/// is no longer a worker.
 struct StopUnlessStarted<'a> {
     registry: &'a Arc<Registry>,
-    /// The worker that the calling thread was made.
+    /// The worker that the calling thread has become.
     adopted: Option<NonNull<CachePadded<WorkerThread>>>,
 }
 
@@ -216,8 +232,8 @@ impl Drop for StopUnlessStarted<'_> {
     fn drop(&mut self) {
         self.registry.release();
         if let Some(leaked) = self.adopted {
-            // SAFETY: the box that `adopt_current_thread` leaked. Nobody but code of this thread
-            // has borrowed it, by `WorkerThread::with_current`, and that has returned.
+            // SAFETY: `adopt_current_thread` has leaked the box. Only code of this thread has
+            // borrowed it, by `WorkerThread::with_current`, which has returned.
             let worker = unsafe { Box::from_raw(leaked.as_ptr()) };
             drop(IsCurrent::of(&raw const **worker));
         }
@@ -226,8 +242,8 @@ impl Drop for StopUnlessStarted<'_> {
 
 /// Returns a new worker on the heap, which the caller has to free.
 ///
-/// Not on the stack of its thread: a guest may fork, and in its child that thread does not exist,
-/// and its stack is used for the next thread that the child starts.
+/// Not on its thread's stack: a guest may fork, and in the child that thread does not exist, and
+/// its stack is used again for the next thread that the child starts.
 ///
 /// # Panics
 ///
@@ -244,14 +260,14 @@ fn adopt_current_thread(parts: ThreadBuilderParts) -> NonNull<CachePadded<Worker
     let worker: &WorkerThread = unsafe { leaked.as_ref() };
     worker.trail().begin();
     // SAFETY: leaked, so it stays where it is, unless `StopUnlessStarted` drops it, on this thread,
-    // which un-sets it first.
+    // after it has dropped what `make_current` returns.
     mem::forget(unsafe { WorkerThread::make_current(worker) });
     LightFences::at_end_of_thread(rest_for_good);
     leaked
 }
 
-/// The calling thread was adopted, and ends. Thread-locals of the user's that are dropped later may
-/// join: the worker uses full fences from now on.
+/// Makes an adopted worker use full fences at the end of its thread: thread-locals of the user that
+/// are dropped later may join.
 fn rest_for_good() {
     WorkerThread::with_current(|worker| {
         if let Some(worker) = worker {
@@ -260,10 +276,10 @@ fn rest_for_good() {
     });
 }
 
-/// The life of a worker: started, waiting for the end, exited. And once more from the beginning, if
-/// it would leave and cannot.
+/// Runs a worker from its start handler to its exit handler; once more from the beginning if its
+/// thread was to leave and there was news.
 pub(crate) fn run_worker(mut parts: ThreadBuilderParts) {
-    // Until everything else that belongs to the worker is gone.
+    // Dropped after everything else that belongs to the worker.
     let _presence = parts.presence.take();
     let _enlisted = parts.registry.recruiter.enlist();
     let mut next = Some(parts);
@@ -272,27 +288,28 @@ pub(crate) fn run_worker(mut parts: ThreadBuilderParts) {
     }
 }
 
-/// Returns the parts if the worker was to leave, and there was news.
+/// Runs a worker once. Returns the parts if the thread was to leave, and there was news.
 fn be_worker(parts: ThreadBuilderParts) -> Option<ThreadBuilderParts> {
     let was_absent = parts.was_absent;
     let registry = Arc::clone(&parts.registry);
     let index = parts.index;
     let leaked = leak_worker(parts, false);
-    // SAFETY: freed at the end of this function.
+    // SAFETY: freed by `Box::from_raw` below, after the last use of `worker`.
     let worker: &WorkerThread = unsafe { leaked.as_ref() };
-    // SAFETY: dropped before that.
+    // SAFETY: `current` is dropped before the worker is freed.
     let current = unsafe { WorkerThread::make_current(worker) };
     worker.trail().begin();
     let seat = &registry.threads[index].seat;
-    // ORDERING: relaxed; `sit_down` reads it in a seat that it has acquired.
+    // ORDERING: relaxed; `sit_down` reads it after `Slots::sit` has acquired the slot, which this
+    // thread releases when it parks.
     seat.store(ptr::from_ref(worker).cast_mut(), Ordering::Relaxed);
-    // Jobs and handlers are caught one by one. A panic that got here would leave the pool without a
-    // worker, and those who wait for it waiting.
+    // Each job and handler catches its panics. A panic that got here would leave the pool without a
+    // worker, and threads that wait for it would wait for ever.
     let life = unwind::or_abort(|| live(worker, &registry, was_absent));
-    // ORDERING: relaxed; it counts as active, so no guest takes the seat.
+    // ORDERING: relaxed; the worker counts as active, so `Slots::sit` fails: no guest reads this.
     seat.store(ptr::null_mut(), Ordering::Relaxed);
     drop(current);
-    // SAFETY: leaked above, and freed here only. This thread uses no reference to it any more, and
+    // SAFETY: leaked above, and freed here only. This thread no longer uses a reference to it, and
     // no guest has one: a guest gives the seat back before this thread wakes up.
     let worker = unsafe { Box::from_raw(leaked.as_ptr()) };
     match life {
@@ -301,21 +318,22 @@ fn be_worker(parts: ThreadBuilderParts) -> Option<ThreadBuilderParts> {
     }
 }
 
-/// How the life of a worker ends.
+/// Reasons for which a worker ends.
 enum Life {
-    /// With the pool.
+    /// The pool has ended.
     Ended,
-    /// It has slept for long, and its thread may leave.
+    /// The worker has slept for long, and its thread may leave.
     Bored,
 }
 
-/// What a worker does from its start handler to its exit handler.
+/// Runs the handlers and the main loop of a worker.
 fn live(worker: &WorkerThread, registry: &Registry, was_absent: bool) -> Life {
     let index = worker.index();
-    // Those who were absent are here because somebody relies on them to search.
+    // A waker that started an absent worker relies on it to search.
     let mut searching = was_absent.then(|| registry.sleep.arrive(index, worker.end()));
     if registry.handlers.start.is_some() {
-        // WAKE: and as long as the handler takes, somebody else must.
+        // WAKE: `Sleep::post` may rely on us to search, and the start handler may take long. If
+        // there is work, `stop_looking` wakes another worker.
         if let Some(idle) = searching.take() {
             registry.sleep.stop_looking(idle, || registry.work_visible());
         }
@@ -323,15 +341,15 @@ fn live(worker: &WorkerThread, registry: &Registry, was_absent: bool) -> Life {
     }
     registry.acquire_thread();
     let is_bored = unwind::or_abort(|| worker.work_until_end(searching));
-    // The pool ends when nothing is left to do. But handlers may spawn too, and by then there may
-    // be no other worker left to run it.
+    // When the pool ends, nothing is left to do. But handlers may spawn too, and then there may be
+    // no other worker left to run that.
     worker.run_local_jobs();
     registry.call_exit_handler(index);
     worker.run_local_jobs();
-    // Nobody else may come to sleep for long.
+    // There may be no worker left that sleeps for long, and gives the memory back then.
     Slabs::give_memory_back();
-    // The handler, or a job that it has spawned, may have blocked, and come back without a place.
-    // The next thread of this worker begins with it.
+    // The exit handler, or a job that it has spawned, may have blocked and come back without a
+    // place. The next thread of this worker begins with the place.
     let may_leave = is_bored && worker.wait_for_place();
     if may_leave {
         worker.tidy_up();
@@ -344,28 +362,27 @@ fn live(worker: &WorkerThread, registry: &Registry, was_absent: bool) -> Life {
 }
 
 impl Registry {
-    /// A worker that begins without a thread.
+    /// Begins a worker that has no thread yet.
     fn begin_absent(&self, parts: ThreadBuilderParts) {
         self.sleep.report_for_absent();
         let back = self.leave(parts);
         assert!(back.is_none(), "nobody else is there yet");
     }
 
-    /// The thread of this worker, which is active, leaves. If it cannot, because there is news, the
-    /// parts are given back.
+    /// Leaves an active worker without a thread. Returns the parts if there is news for the worker.
     fn leave(&self, mut parts: ThreadBuilderParts) -> Option<ThreadBuilderParts> {
-        let vacancies = self.vacancies.as_ref().expect("somebody keeps the seat of a worker that leaves");
+        let vacancies = self.vacancies.as_ref().expect("a pool whose workers leave has vacancies");
         let index = parts.index;
         parts.was_absent = true;
         vacancies.deposit(parts);
         let home = self.threads[index].terminate.word();
         let host = Leaver { registry: self, index };
-        // If it is not there any more, the pool has ended.
+        // If the parts are gone, the pool has ended.
         if self.sleep.leave(index, home, &host) { None } else { vacancies.take(index) }
     }
 }
 
-/// A worker that leaves, as the sleep protocol sees it.
+/// A worker that leaves, for the callbacks of the sleep protocol.
 struct Leaver<'r> {
     registry: &'r Registry,
     index: usize,

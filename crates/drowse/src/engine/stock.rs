@@ -1,66 +1,63 @@
-//! Counts that a worker keeps in stock.
+//! Stocks: counts that a worker holds and no job needs at the moment.
 //!
-//! A scope counts its jobs, and a pool the jobs that nobody waits for: one more when a job is
-//! spawned, one less when it has ended. Were each of these steps a step of the shared count, every
-//! job would fetch the one word that all workers write. So a worker has a [`Stock`]: counts that it
-//! holds and nobody needs at the moment. A job that ends on the worker leaves its count there, and
-//! a job that the worker spawns takes one out. Only an empty stock is filled from the shared count,
-//! by more than one at a time if the same scope has come before; and a stock is given back as a
-//! whole: the worker *settles*.
+//! A scope counts its jobs, and a pool the jobs without a waiting caller: one more when a job is
+//! spawned, one less when it has ended. If each of these steps changed the shared count, every job
+//! would fetch the one word that all workers write. So a worker has a [`Stock`]. A job that ends on
+//! the worker puts its count in, and a job that the worker spawns takes one out. Only an empty
+//! stock takes from the shared count, more than one at a time if it was for the same scope before.
+//! A stock is given back as a whole: the worker *settles*.
 //!
-//! The shared count is thus the sum of the jobs that have not ended and of all stocks. It is never
-//! too low, so nobody goes on too early. It is too high as long as somebody has a stock, and
-//! whoever waits for zero waits for that one to settle.
+//! So the shared count is the sum of the jobs that have not ended and of all stocks. It is never
+//! too low, so no waiting thread goes on too early. It is too high while a worker has a stock, and
+//! a thread that waits for zero waits for that worker to settle.
 //!
-//! # Who may hold a count, and until when
+//! # Why waiting for a stock does no harm
 //!
-//! The rule: **nobody waits for a stock who would not wait for its holder anyway**, but for the few
-//! instructions that take a worker from one job to the next.
+//! The rule: **a thread waits for a stock only if it would wait for the holder anyway**, except for
+//! the few instructions that take a worker from one job to the next.
 //!
-//! *Scopes.* What a worker holds of a scope S it has got in one of two ways:
+//! *Scopes.* A worker gets counts of a scope S in one of two ways:
 //!
 //! - A job of S has ended on it.
-//! - It has spawned into S. Whoever does that has a `&Scope`, which is lent to the closure of S and
-//!   to each of its jobs, each time for that one call. So the spawn is part of one of them, or of
-//!   something which that one waits for: half of a `join`, a job of an inner scope, a thread of
-//!   [`std::thread::scope`]. S does not end before this has ended: until then it does no harm to
-//!   hold counts of S.
+//! - It has spawned into S. To do so it needs a `&Scope`, which is lent to the closure of S and to
+//!   each of its jobs, for one call each. So the spawn is part of this call, or of something that
+//!   the call waits for: half of a `join`, a job of an inner scope, a thread of
+//!   [`std::thread::scope`]. S does not end before that: until then, to hold counts does no harm.
 //!
 //! After that the worker is in one of its loops, between two jobs, and it settles
 //!
-//! 1. before it runs a job of anything else: every job that is not of a scope does so first thing
-//!    (`StackJob::execute`, `spawned_job`, `Registry::job_in`, `PoolHome::run`), and one of another
-//!    scope if the stock is not its own (`ScopeBase::begin_job`, `ScopeHome::run`);
+//! 1. before it runs another job: each job that is of no scope settles first (`StackJob::execute`,
+//!    `spawned_job`, `Registry::job_in`, `PoolHome::run`); a job of a scope does so if the stock is
+//!    of another scope (`ScopeBase::begin_job`, `ScopeHome::run`);
 //! 2. when it has looked for a job everywhere once, and found none: before it asks for one, uses
 //!    force, pauses or sleeps (`find_work`);
-//! 3. before a loop returns to the code that called it, which may be of any job (`wait_until`,
+//! 3. before a loop returns to the code that called it, which may be part of any job (`wait_until`,
 //!    `wait_for_half`, `run_one`);
 //! 4. before it waits for something that happens on another thread in its place, or for its place
 //!    (`Away::begin`): the thread that has the place may be in a job that waits for the count;
 //! 5. at once, if a job has ended and all that is left of the count is in the stock: so the last
-//!    job of a scope sets its latch, as if there were no stocks, and the worker that waits for it
-//!    does not begin another job first.
+//!    job of a scope sets its latch, as without stocks, and the worker that waits for it does not
+//!    begin another job first.
 //!
-//! Every function in which a worker blocks asserts that (`assert_settled`), but for `come_back`.
+//! Every function in which a worker blocks asserts this (`assert_settled`), except `come_back`.
 //!
-//! The worker that has opened S settles what it holds of S in the very step that counts the closure
-//! of S down. Which is why a thread that was *adopted*, and may return from its last loop never to
-//! come back to one, takes counts ahead from its own scopes only: there it has that step before it.
-//! From others it takes just what it needs.
+//! The worker that has opened S settles its counts of S in the step that counts the closure of S
+//! down. An *adopted* thread may return from its last loop and never enter one again: so it takes
+//! counts ahead from its own scopes only, where that step is still to come.
 //!
-//! A job that blocks without `blocking`, or comes back from it, keeps its worker's stock from being
-//! settled; but it is a job of S, or part of one, so that S waits for it in any case.
+//! A job that blocks without `blocking`, or comes back from it, keeps its worker from settling; but
+//! it is a job of S, or part of one, so S waits for it in any case.
 //!
 //! *Pools.* A worker that runs a job may hold reasons for its pool to live: there is one anyway,
-//! since somebody waits for the job, or it is itself a reason. The worker settles by 2 and 3, so a
-//! worker without a job holds none. An adopted thread, which is outside of all jobs most of the
-//! time, takes none ahead.
+//! because a thread waits for the job, or the job is itself a reason. The worker settles by 2 and
+//! 3, so a worker without a job holds none. An adopted thread, which is outside of all jobs most of
+//! the time, takes none ahead.
 //!
 //! # Notes on memory ordering
 //!
-//! What a job does comes before its worker settles, in program order; settling releases, and
-//! whoever brings the count to zero acquires. A count that goes from a job that has ended to one
-//! that is spawned stays on one thread, and then goes where the new job goes.
+//! What a job does comes before its worker settles, in program order; settling releases
+//! (`SharedCount::subtract`), and the thread that brings the count to zero acquires. A count that a
+//! spawned job takes over from an ended one stays on one thread, and then goes where the job goes.
 
 use super::registry::Registry;
 use super::worker::WorkerThread;
@@ -71,33 +68,34 @@ use drowse_sync::{faulty, omittable};
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
-/// So many counts are taken at once at most. (A model has few jobs.)
+/// Most counts that are taken at once. (A model has few jobs.)
 const MOST_AT_ONCE: usize = if cfg!(any(drowse_loom, drowse_shuttle)) { 2 } else { 64 };
 
-/// A count that many hold parts of, with somebody waiting for its end.
+/// A count with many holders, whose end, zero, is waited for.
 pub(crate) trait SharedCount {
-    /// So many more. Only for a caller who can tell that the count is not at its end.
+    /// Adds `count`. The caller must know that the count cannot reach zero meanwhile.
     fn add(&self, count: usize);
 
-    /// Whether no more than these are left, as far as can be seen.
+    /// Returns `true` if no more than `count` seem to be left.
     fn is_down_to(&self, count: usize) -> bool;
 
-    /// So many less. At zero, that is the end.
+    /// Subtracts `count`. At zero, ends what is counted.
     ///
     /// # Safety
     ///
-    /// These must be the caller's. They keep `this` alive: it may be gone when the call returns.
+    /// These counts must be the caller's. They keep `this` alive: it may be gone when the call
+    /// returns.
     unsafe fn subtract(this: *const Self, count: usize);
 }
 
-/// Counts that its owner holds, all of the same thing. Settles when it is dropped.
+/// Counts of one thing that a worker holds. Settles when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Stock<C: SharedCount> {
-    /// What they are counts of. Alive while there are any, since they keep it from its end.
+    /// Thing that is counted. Alive while `count` is not zero: these counts keep it from its end.
     of: Cell<*const C>,
     count: Cell<usize>,
-    /// How many to take when there are none: more each time. So whoever turns from one thing to
-    /// another and back with each job takes one at a time, and never has to settle.
+    /// Number to take next from the shared count: doubles each time, and is 1 for another thing. A
+    /// worker that alternates between two things takes one at a time, and never has to settle.
     at_once: Cell<usize>,
 }
 
@@ -106,8 +104,8 @@ impl<C: SharedCount> Stock<C> {
         Self { of: Cell::new(ptr::null()), count: Cell::new(0), at_once: Cell::new(1) }
     }
 
-    /// Takes out a count of `of`, for a job. `may_take_ahead` says whether there may be some left
-    /// in the stock afterwards that were not there before.
+    /// Takes out a count of `of`, for a job. Only if `may_take_ahead` may it take more from the
+    /// shared count than the job needs.
     #[inline]
     pub(crate) fn take(&self, of: &C, may_take_ahead: impl FnOnce() -> bool) {
         let count = self.count.get();
@@ -128,7 +126,7 @@ impl<C: SharedCount> Stock<C> {
         let count = if may_take_ahead { self.at_once.get() } else { 1 };
         of.add(count);
         self.at_once.set((count * 2).min(MOST_AT_ONCE));
-        // One goes to the job.
+        // One of them goes to the job.
         self.hold(of, faulty!("stock/keeps-what-it-spends", count - 1, count));
     }
 
@@ -142,26 +140,27 @@ impl<C: SharedCount> Stock<C> {
         self.settle_unless_of(of);
         let count = self.count.get() + 1;
         self.hold(of, count);
-        // SAFETY: alive, since there is a count of it in the stock.
+        // SAFETY: alive, since the caller's count, which is now in the stock, keeps it from its
+        // end.
         if unsafe { (*of).is_down_to(count) } {
-            // WAKE: nobody else will bring it to its end.
+            // WAKE: a thread that waits for zero may sleep in `CountLatch::wait`. Only this worker
+            // has counts left, so no other thread would set the latch.
             self.settle();
         }
     }
 
-    /// How many there are.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.count.get()
     }
 
-    /// Takes out all that there are of `of`.
+    /// Takes out all counts of `of`, and returns their number.
     #[must_use]
     pub(crate) fn take_all(&self, of: &C) -> usize {
         if self.is_of(of) { self.count.take() } else { 0 }
     }
 
-    /// Gives back what there is.
+    /// Gives all counts back.
     #[inline]
     pub(crate) fn settle(&self) {
         let count = self.count.get();
@@ -170,7 +169,7 @@ impl<C: SharedCount> Stock<C> {
         }
     }
 
-    /// Gives back what there is, if it is of anything but `of`.
+    /// Gives all counts back, unless they are of `of`.
     #[inline]
     pub(crate) fn settle_unless_of(&self, of: *const C) {
         if !ptr::eq(self.of.get(), of) {
@@ -182,7 +181,8 @@ impl<C: SharedCount> Stock<C> {
     #[inline(never)]
     fn give_back(&self, count: usize) {
         self.count.set(faulty!("stock/settles-twice", 0, 1));
-        // SAFETY: these were in the stock, and are not any more; so far they have kept it alive.
+        // SAFETY: these counts have kept it alive so far, and are no longer in the stock: they are
+        // given up once.
         unsafe { C::subtract(self.of.get(), count) };
     }
 
@@ -190,8 +190,8 @@ impl<C: SharedCount> Stock<C> {
         ptr::eq(self.of.get(), of)
     }
 
-    /// Sets what there is. Also where it was of `of` before: that may have been another one, which
-    /// is gone, at the same address, and its pointer is no good for this one.
+    /// Stores pointer and count. The pointer is stored even if it is equal: an earlier object may
+    /// have been freed, with `of` at its address, and its provenance must not be reused.
     fn hold(&self, of: *const C, count: usize) {
         self.of.set(of);
         self.count.set(count);
@@ -204,16 +204,17 @@ impl<C: SharedCount> Drop for Stock<C> {
     }
 }
 
-/// Where the panic of a spawned job goes: to the job around it, or by default to the panic handler.
+/// Destination of a spawned job's panic: the frame of `execute_inner_job`; `None`: the panic
+/// handler.
 #[derive(Debug, Default)]
 pub(crate) struct PanicGoes(Option<NonNull<Option<Payload>>>);
 
-/// What a worker has in stock.
+/// Counts that a worker holds.
 #[derive(Debug)]
 pub(super) struct Stocks {
     reasons: Stock<Registry>,
     scopes: Stock<CountLatch>,
-    /// Whether its thread was one before it was a worker, and does other things than jobs.
+    /// `true` if the thread was adopted: it existed before, and runs other code than jobs.
     is_adopted: bool,
 }
 
@@ -224,25 +225,26 @@ impl Stocks {
 }
 
 impl WorkerThread {
-    /// One more reason for its pool to live: a job that it spawns.
+    /// Takes a reason for the pool to live, for a job that the worker spawns.
     #[inline]
     pub(crate) fn take_reason(&self) {
         self.stocks.reasons.take(&self.registry, || !self.stocks.is_adopted);
     }
 
-    /// One reason less: a job that has ended on it.
+    /// Puts back the reason of a job that has ended on the worker.
     pub(crate) fn put_reason(&self) {
-        // SAFETY: it was the job's. The registry is ours.
+        // SAFETY: the reason was the job's. The worker holds the registry.
         unsafe { self.stocks.reasons.put(&raw const *self.registry) };
     }
 
-    /// Begins a job that is a reason for its pool to live. Returns what its end is to be told.
+    /// Begins a job that is a reason for its pool to live. Returns the argument for its end.
     pub(crate) fn begin_spawned_job(&self) -> PanicGoes {
         self.begin_other_job();
         self.panic_goes.take()
     }
 
-    /// Ends such a job, which may have panicked.
+    /// Ends a job that [`begin_spawned_job`](Self::begin_spawned_job) began, and that may have
+    /// panicked.
     pub(crate) fn end_spawned_job(&self, panic: Option<Payload>, goes: PanicGoes) {
         match (panic, goes) {
             (None, _) => (),
@@ -254,8 +256,8 @@ impl WorkerThread {
         self.put_reason();
     }
 
-    /// Executes a spawned job in the middle of another one, around it. Returns its panic, of which
-    /// the panic handler is not told.
+    /// Executes a spawned job in the middle of another one. Returns its panic, which does not go to
+    /// the panic handler.
     ///
     /// # Safety
     ///
@@ -269,12 +271,12 @@ impl WorkerThread {
         panic
     }
 
-    /// One more job of a scope, which it spawns.
+    /// Takes a count of a scope, for a job that the worker spawns into it.
     pub(crate) fn take_count(&self, latch: &CountLatch) {
         self.stocks.scopes.take(latch, || !self.stocks.is_adopted || latch.is_waited_for_by(self));
     }
 
-    /// One job of a scope less, which has ended on it.
+    /// Puts back the count of a job of a scope, which has ended on the worker.
     ///
     /// # Safety
     ///
@@ -284,19 +286,19 @@ impl WorkerThread {
         unsafe { self.stocks.scopes.put(latch) };
     }
 
-    /// All that it has of a scope's counts: they are the caller's now.
+    /// Takes out all counts of a scope, and returns their number: they are the caller's now.
     #[must_use]
     pub(crate) fn take_all_counts(&self, latch: &CountLatch) -> usize {
         self.stocks.scopes.take_all(latch)
     }
 
-    /// Begins a job of this scope.
+    /// Settles the counts of other scopes, before a job of this scope.
     #[inline]
     pub(crate) fn begin_job_of(&self, latch: *const CountLatch) {
         self.stocks.scopes.settle_unless_of(latch);
     }
 
-    /// Begins a job that is of no scope.
+    /// Settles the counts of all scopes, before a job that is of no scope.
     #[inline]
     pub(crate) fn begin_other_job(&self) {
         self.stocks.scopes.settle();

@@ -1,8 +1,8 @@
-//! How a pool ends: when the last reason for it to live is gone.
+//! End of a pool: when its last reason to live is gone.
 //!
-//! The handle of a pool is one such reason; each job that was spawned and that nobody waits for is
-//! another. The last to go sets each worker's terminate latch. So a pool that is dropped still runs
-//! what was spawned into it.
+//! The handle of a pool is such a reason, and so is each spawned job without a waiting caller. The
+//! last one to go sets each worker's terminate latch. So a pool that is dropped still runs what was
+//! spawned into it.
 
 use super::registry::Registry;
 use super::stall::StallWatch;
@@ -11,8 +11,8 @@ use drowse_sync::atomic::Ordering;
 use drowse_sync::{ThreadId, mutant};
 
 impl Registry {
-    /// One more reason to live: a job that the calling thread spawns. Only for a caller that holds
-    /// one, or works for the pool.
+    /// Adds a reason to live, for a job that the calling thread spawns. The caller must hold a
+    /// reason, or work for the pool.
     pub(crate) fn retain(&self) {
         self.with_worker(|worker| match worker {
             Some(worker) => worker.take_reason(),
@@ -23,22 +23,22 @@ impl Registry {
         });
     }
 
-    /// Whether the thread of this worker, which had one, is gone; `false` if the system does not
-    /// tell.
+    /// Returns `true` if this worker had a thread that no longer exists; `false` also if the system
+    /// does not tell.
     pub(crate) fn thread_is_gone(&self, worker: usize) -> bool {
         let is_there = |thread: ThreadId| thread.motion().is_some();
         let thread = self.threads[worker].trail.thread();
         is_there(ThreadId::current()) && thread.is_some_and(|thread| !is_there(thread))
     }
 
-    /// One reason less. The last one ends the pool.
+    /// Removes a reason. The last one ends the pool.
     pub(crate) fn release(&self) {
-        // SAFETY: it was the caller's. The registry is borrowed.
+        // SAFETY: the reason was the caller's. The registry is borrowed.
         unsafe { Self::subtract(self, 1) };
     }
 }
 
-/// The reasons to live.
+/// Count of the reasons to live.
 impl SharedCount for Registry {
     fn add(&self, count: usize) {
         // ORDERING: relaxed; the caller's own reason keeps the count from reaching zero first.
@@ -46,30 +46,33 @@ impl SharedCount for Registry {
         assert!(old < isize::MAX as usize, "too many spawned jobs");
     }
 
-    /// Nobody waits for the end of a pool: it may come when its last worker has settled. To look
-    /// would be to fetch the word with each job that threads outside change with each of theirs.
+    /// Always `false`: the end of a pool may come when the last worker settles. A look would fetch,
+    /// with each job, a word that threads outside change with each of theirs.
     #[inline]
     fn is_down_to(&self, _count: usize) -> bool {
         false
     }
 
     unsafe fn subtract(this: *const Self, count: usize) {
-        // SAFETY: alive as the call begins; and the caller holds the registry, too.
+        // SAFETY: alive when the call begins, because the caller holds the registry, too.
         let registry = unsafe { &*this };
-        // ORDERING: acquire-release, so that what each holder did comes before the end.
+        // ORDERING: acquire-release pairs with the other calls of `subtract`. With relaxed, the
+        // thread that ends the pool might not see what the other holders did before.
         let ordering = mutant::weaken("engine/release-relaxed", Ordering::AcqRel);
-        // In a forked child there is no thread to be told, and locks may be locked for ever.
-        if registry.reasons_to_live.fetch_sub(count, ordering) == count && !registry.is_left_behind() {
+        // In a forked child there are no workers to end, and locks may be held for ever.
+        if registry.reasons_to_live.fetch_sub(count, ordering) == count
+            && !registry.is_left_behind()
+        {
             registry.recruiter.close();
             registry.spares.close();
             registry.stall_watch.get().into_iter().for_each(StallWatch::end);
             registry.sleep.end_detection();
-            for (index, thread) in registry.threads.iter().take(registry.num_threads()).enumerate() {
-                // WAKE: each worker waits for its own latch in its main loop; one asleep on it is
-                // woken.
+            for (index, thread) in registry.threads.iter().take(registry.num_threads()).enumerate()
+            {
+                // WAKE: each worker waits for its own latch, in its main loop, and may sleep there.
                 thread.terminate.set_and_wake(registry, index);
             }
-            // Those that are absent were claimed just now, and are not started for the end.
+            // The loop has claimed the absent workers; `Vacancies::start` does not start them now.
             registry.vacancies.iter().for_each(|vacancies| vacancies.clear());
         }
     }

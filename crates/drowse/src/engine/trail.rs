@@ -1,8 +1,8 @@
-//! What is known of a worker by those who ask why nothing moves.
+//! Breadcrumbs of a worker for the deadlock and stall reports.
 //!
-//! A few words, written by the worker alone, where it waits, and where it begins a job that came
-//! from elsewhere: never where a `join` takes back what nobody stole. Whoever reads them gets a
-//! picture that may be blurred while the worker moves, and is sharp when it does not.
+//! A few words that only the worker writes: where it waits, and where it begins a job that came
+//! from elsewhere; never where a `join` takes back its own half. A reader may see a mixture of
+//! states while the worker moves, and sees the exact state when it does not.
 
 use super::registry::Registry;
 use super::worker::WorkerThread;
@@ -10,7 +10,7 @@ use crate::report::{JobFrom, JobReport, WorkerReport, WorkerState};
 use drowse_sync::{Counter, OnceLock, ThreadId, thread};
 use std::fmt;
 
-/// What a worker waits for.
+/// Event that a worker waits for.
 ///
 /// ```
 /// assert_eq!(drowse::WaitFor::Join.to_string(), "the other half of a join");
@@ -18,21 +18,21 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WaitFor {
-    /// For the end of its pool, in its main loop: that is, for work.
+    /// The end of its pool, in its main loop: it waits for work.
     Home,
-    /// For the other half of a `join`.
+    /// The other half of a `join`.
     Join,
-    /// For the jobs of a scope.
+    /// The jobs of a scope.
     Scope,
-    /// For a closure that it sent to another pool.
+    /// A closure that it has sent to another pool.
     Install,
-    /// For a closure on each worker.
+    /// A closure on each worker.
     Broadcast,
-    /// For the closure of a [`JoinHandle`](crate::JoinHandle).
+    /// The closure of a [`JoinHandle`](crate::JoinHandle).
     Handle,
-    /// For the waker of the future of a [`block_on`](crate::block_on()).
+    /// The waker of the future of a [`block_on`](crate::block_on()).
     Future,
-    /// For the end of a pool that it [shuts down](crate::ThreadPool::shutdown).
+    /// The end of a pool that it [shuts down](crate::ThreadPool::shutdown).
     Shutdown,
 }
 
@@ -50,7 +50,7 @@ impl WaitFor {
 }
 
 impl WaitFor {
-    /// Returns the name that reports have for it.
+    /// Returns the name for reports.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Home => "work",
@@ -71,42 +71,42 @@ impl fmt::Display for WaitFor {
     }
 }
 
-/// Of so many jobs, the innermost, it is known where they came from.
+/// Number of innermost jobs whose origin is kept.
 const LEVELS: usize = 8;
 
-/// Of a level's word: what the worker waits for there, as its place among all plus one, or 0. Above
-/// that is where the job came from.
+/// Bits of a level's word for what the worker waits for there: its index in `WaitFor::ALL` plus
+/// one, or 0. The bits above hold where the job came from.
 const WAIT: u64 = 0xff;
 
-/// Where a job came from: a queue of the worker's own, one from outside, or, from this number on,
-/// that of another worker.
+/// Codes for where a job came from: a queue of the worker's own, one from outside, or, from
+/// `OTHERS` on, that of another worker.
 const OWN: u64 = 0;
 const OUTSIDE: u64 = 1;
 const OTHERS: u64 = 2;
 
-/// In place of where the last job came from: the worker searches for one.
+/// Code in `Trail::found` of a worker that searches for a job.
 const SEARCHING: u64 = u64::MAX;
 
-/// What one worker leaves behind as it goes. All of it is for people to read.
+/// Breadcrumbs of one worker, to be read by people.
 #[derive(Debug, Default)]
 pub(super) struct Trail {
-    /// The thread, as the system knows it; 0 until it has begun.
+    /// Number of the thread, as the system knows it; 0 until the thread has begun.
     thread: Counter,
     name: OnceLock<String>,
-    /// How many jobs that came from elsewhere it is in the middle of.
+    /// Number of jobs from elsewhere that the worker is in the middle of.
     depth: Counter,
-    /// Where the job came from that it is going to begin; `OWN` while it is not at that.
+    /// Code for where the job came from that it begins next; `OWN` at other times.
     found: Counter,
-    /// What is known of each of those jobs, the innermost of them; and of the main loop.
+    /// Words for the main loop and the innermost of those jobs.
     levels: [Counter; LEVELS],
 }
 
-/// What a level was before.
+/// Previous word of a level.
 #[must_use]
 pub(super) struct Before(u64);
 
 impl Trail {
-    /// The calling thread begins.
+    /// Records that the calling thread begins.
     pub(super) fn begin(&self) {
         self.thread.set_mine(ThreadId::current().to_bits().into());
         if let Some(name) = thread::current().name() {
@@ -118,7 +118,7 @@ impl Trail {
         &self.levels[usize::try_from(depth).unwrap_or(0) % LEVELS]
     }
 
-    /// The worker begins to wait.
+    /// Records that the worker begins to wait.
     pub(super) fn begin_wait(&self, what: WaitFor) -> Before {
         let level = self.level(self.depth.get());
         let before = level.get();
@@ -126,39 +126,39 @@ impl Trail {
         Before(before)
     }
 
-    /// The worker has what it waited for.
+    /// Records that the worker has what it waited for.
     pub(super) fn end_wait(&self, before: Before) {
         self.level(self.depth.get()).set_mine(before.0);
         self.found.set_mine(OWN);
     }
 
-    /// The worker begins to search: until it begins a job, or has what it waits for.
+    /// Records that the worker searches, until it begins a job or has what it waits for.
     pub(super) fn begin_search(&self) {
         self.found.set_mine(SEARCHING);
     }
 
-    /// The worker does not search any more: it goes on with something of its own, or a guest takes
-    /// its seat.
+    /// Records that the worker does not search any more: it goes on with something of its own, or a
+    /// guest takes its seat.
     pub(super) fn end_search(&self) {
         self.found.set_mine(OWN);
     }
 
-    /// Whether it has begun, and does not search: it sleeps, or is inside a job.
+    /// Returns `true` if the worker has begun and does not search: it sleeps, or is inside a job.
     pub(super) fn is_at_something(&self) -> bool {
         self.thread().is_some() && self.found.get() != SEARCHING
     }
 
-    /// It has found a job that came from outside.
+    /// Records that the worker has found a job from outside.
     pub(super) fn found_outside(&self) {
         self.found.set_mine(OUTSIDE);
     }
 
-    /// It has stolen a job.
+    /// Records that the worker has stolen a job.
     pub(super) fn stole_from(&self, victim: usize) {
         self.found.set_mine(OTHERS + victim as u64);
     }
 
-    /// It begins the job that it found last.
+    /// Records that the worker begins the job that it found last.
     pub(super) fn begin_job(&self) -> Before {
         let depth = self.depth.get() + 1;
         let level = self.level(depth);
@@ -171,30 +171,28 @@ impl Trail {
         Before(before)
     }
 
-    /// That job is done.
+    /// Records that the innermost job has ended.
     pub(super) fn end_job(&self, before: Before) {
         let depth = self.depth.get();
         self.level(depth).set_mine(before.0);
         self.depth.set_mine(depth.saturating_sub(1));
     }
 
-    /// The worker's own thread.
     pub(super) fn thread(&self) -> Option<ThreadId> {
         ThreadId::from_bits(u32::try_from(self.thread.get()).unwrap_or(0))
     }
 
-    /// The name of its thread.
     pub(super) fn name(&self) -> Option<&str> {
         self.name.get().map(String::as_str)
     }
 
-    /// Returns whether the worker runs a job that it took while an earlier one, below it on the
+    /// Returns `true` if the worker runs a job that it took while an earlier one, below it on the
     /// stack, waited for something.
     pub(super) fn has_interrupted_a_wait(&self) -> bool {
         self.jobs().iter().any(|job| job.taken_while.is_some())
     }
 
-    /// What changes as the worker goes on.
+    /// Returns values that change as the worker goes on.
     pub(super) fn pulse(&self) -> [u64; 2] {
         let depth = self.depth.get();
         [depth, self.level(depth).get()]
@@ -211,12 +209,15 @@ impl Trail {
             OUTSIDE => JobFrom::Outside,
             other => JobFrom::Worker(usize::try_from(other - OTHERS).unwrap_or(usize::MAX)),
         };
-        JobReport { from, taken_while: self.wait_at(depth - 1).filter(|what| *what != WaitFor::Home) }
+        JobReport {
+            from,
+            taken_while: self.wait_at(depth - 1).filter(|what| *what != WaitFor::Home),
+        }
     }
 
     fn jobs(&self) -> Vec<JobReport> {
         let depth = self.depth.get();
-        // The level below the last one that is told of must be there still.
+        // The level below the last reported job must not have been overwritten.
         let told = depth.min(LEVELS as u64 - 1);
         let mut jobs = Vec::new();
         for level in 0..told {
@@ -227,14 +228,12 @@ impl Trail {
 }
 
 impl WorkerThread {
-    /// What others are told of this worker.
     pub(super) fn trail(&self) -> &Trail {
         &self.registry.threads[self.index()].trail
     }
 }
 
 impl Registry {
-    /// What is known of this worker.
     pub(super) fn report_on(&self, worker: usize, state: WorkerState) -> WorkerReport {
         let trail = &self.threads[worker].trail;
         WorkerReport {
@@ -265,9 +264,10 @@ mod tests {
         trail.stole_from(3);
         let inner = trail.begin_job();
         let from = |from, taken_while| JobReport { from, taken_while };
-        let jobs = vec![from(JobFrom::Worker(3), Some(WaitFor::Join)), from(JobFrom::Outside, None)];
+        let jobs =
+            vec![from(JobFrom::Worker(3), Some(WaitFor::Join)), from(JobFrom::Outside, None)];
         assert_eq!((trail.jobs(), trail.wait_at(2)), (jobs.clone(), None));
-        // In the middle of that, a wait that is over.
+        // A wait inside of that, which is over.
         let scope = trail.begin_wait(WaitFor::Scope);
         trail.end_wait(scope);
         assert_eq!(trail.jobs(), jobs);

@@ -1,4 +1,4 @@
-//! What a worker does until a latch is set: it helps, searches, and sleeps.
+//! Wait loop of a worker: until a latch is set, it runs other jobs, searches for jobs, and sleeps.
 
 use super::isolate::{Found, Since};
 use super::trail::WaitFor;
@@ -10,13 +10,14 @@ use drowse_sync::{heavy_fences_executed, look, say};
 use std::process;
 use std::time::Duration;
 
-/// A worker that has slept for so long gives back the memory that many jobs have taken up. Before
-/// that, the next ones may come; to have the memory anew would take longer than to spawn them.
+/// Sleep after which a worker gives back the memory that a flood of jobs has taken up. Not earlier:
+/// more jobs may follow soon, and allocating again takes longer than spawning them.
 const LONG_SLEEP: Duration = Duration::from_millis(100);
 
 impl WorkerThread {
-    /// Runs other jobs until the latch is set. Sleeps when there are none. In isolation it runs
-    /// those only that descend from what it waits for, `since` then.
+    /// Runs other jobs until the latch is set; sleeps when there are none. In isolation it runs
+    /// only descendants of what it waits for: the jobs pushed from `since` on. With half of its
+    /// stack in use, it runs others only if there is no way around it.
     #[inline]
     pub(crate) fn wait_until(&self, latch: &LatchWord, what: WaitFor, since: Since) {
         if !latch.probe() {
@@ -26,8 +27,8 @@ impl WorkerThread {
 
     #[cold]
     fn wait_until_cold(&self, latch: &LatchWord, what: WaitFor, since: Since) {
-        // Whoever waits for a latch has lent part of its stack to whoever sets it. Jobs catch their
-        // panics; if one came this far, returning to the caller would free what is lent.
+        // The thread that sets the latch uses memory in the caller's stack frame. Jobs catch their
+        // panics; if one got here, unwinding would free that memory while it is in use.
         unwind::or_abort(|| {
             let is_main_loop = what == WaitFor::Home;
             self.waits.set(self.waits.get() + 1);
@@ -46,8 +47,9 @@ impl WorkerThread {
         });
     }
 
-    /// The main loop: runs jobs until the pool ends, or the worker is bored, which it says. It may
-    /// be searching already.
+    /// Main loop: runs jobs until the pool ends, or until the worker is bored, that is, has slept
+    /// so long that its thread may leave; then returns `true`. `searching` is given if the worker
+    /// already counts as searching.
     pub(super) fn work_until_end(&self, searching: Option<Idle>) -> bool {
         let end = self.end();
         self.waits.set(self.waits.get() + 1);
@@ -63,7 +65,8 @@ impl WorkerThread {
         is_bored && !end.probe()
     }
 
-    /// Runs what is there, or searches. Whether the worker is bored.
+    /// Runs one job, or searches. Before that it sees to its place (its index and the right to
+    /// run): it may have to yield it, or to get it back. Returns `true` if the worker is bored.
     fn go_on(&self, latch: &LatchWord, is_main_loop: bool) -> bool {
         if self.place().is_none() {
             self.retake_place();
@@ -80,43 +83,44 @@ impl WorkerThread {
         false
     }
 
-    /// Searches until there is one job, and runs it, or until the latch is set, or the worker is
-    /// bored, which it says.
+    /// Searches for a job and runs it. Stops without one if the latch is set, if the worker has to
+    /// see to its place, or if it is bored: then returns `true`.
     pub(super) fn look_elsewhere(&self, latch: &LatchWord, is_main_loop: bool) -> bool {
         let sleep = &self.registry.sleep;
         if sleep.is_left_behind() {
             wait_for_nobody();
         }
         let idle = sleep.start_looking(self.index());
-        // An adopted thread that shuts the pool down is in the middle of other code, which may wait
-        // for jobs too: its seat is not for guests.
+        // Guests take the seats of workers that sleep in their main loop; but an adopted thread is
+        // there only to shut the pool down, in the middle of code that may wait for jobs too.
         let may_have_guests = is_main_loop && !self.is_adopted();
         self.search(if may_have_guests { idle } else { idle.in_a_job() }, latch, is_main_loop)
     }
 
-    /// The same, for one that counts as searching.
+    /// Does the work of `look_elsewhere`, for a worker that already counts as searching.
     fn search(&self, mut idle: Idle, latch: &LatchWord, is_main_loop: bool) -> bool {
         self.trail().begin_search();
         let sleep = &self.registry.sleep;
         let (mut found, mut is_bored) = (None, false);
-        // What `go_on` does about its place comes before the next job, and before sleep.
+        // `go_on` sees to the place before the worker takes a job or sleeps.
         let must_go_on = || self.must_mind_place(is_main_loop) || self.could_retake_place();
         while found.is_none() && !latch.probe() && !is_bored && !must_go_on() {
-            // One more look, and it is.
+            // A bored worker searches once more, and then stops.
             is_bored = idle.is_bored();
             self.meter().searches.add_mine(1);
-            // A job from outside that is begun in the middle of another keeps whoever waits for
-            // that one waiting for both. Wherever there are others to do it, they come first.
+            // In the middle of a job, a job from outside is taken only after several empty
+            // searches: a thread that waits for the first job would have to wait for both.
             let from_outside = is_main_loop || !sleep.has_just_begun(&idle);
             found = self.find_work(|| latch.probe(), from_outside);
             if found.is_none() && !is_bored {
-                // WAKE: the latch's setter wakes us, as does whoever posts a job; the protocol
-                // looks for jobs once more when it has counted us as sleeping.
+                // WAKE: this may sleep. `wake_owner` wakes us when the latch is set, `Sleep::post`
+                // when there is a job. A job posted before the step to sleep, which posts can see,
+                // is not missed: the protocol calls `work_visible` after that step.
                 sleep.no_work_found(&mut idle, latch, self);
             }
         }
-        // WAKE: a post may have counted on us as one who searches. Now that we do not, the next
-        // sleeper takes over if there is more than what we found.
+        // WAKE: `Sleep::post` wakes no worker if it relies on one that searches, and that may be
+        // us. If no other worker searches and there is more work, `stop_looking` wakes a sleeper.
         sleep.stop_looking(idle, || look!("engine/baton-blind", self.registry.work_visible()));
         self.count_heavy_fences();
         self.streak_elsewhere.set(0);
@@ -128,7 +132,7 @@ impl WorkerThread {
         false
     }
 
-    /// The thread will do nothing for a while, or nothing more for this worker.
+    /// Gives back the light fences and the slab, before the thread sleeps or leaves this worker.
     pub(super) fn tidy_up(&self) {
         self.count_heavy_fences();
         self.deque.rest();
@@ -140,7 +144,7 @@ impl WorkerThread {
         self.meter().heavy_fences.set_mine(heavy_fences_executed().wrapping_sub(before));
     }
 
-    /// Runs one job, from wherever there is one. False if there was none.
+    /// Runs a job from any queue; in a region, one pushed there. Returns `false` if there is none.
     pub(crate) fn run_one(&self) -> bool {
         if self.is_in_region() {
             return self.run_one_of_region();
@@ -149,7 +153,7 @@ impl WorkerThread {
         self.run_if_some(local.or_else(|| self.find_work(|| false, true)))
     }
 
-    /// Runs one job of our own. False if there was none.
+    /// Runs one job of the worker's own. Returns `false` if there is none.
     pub(crate) fn run_one_local(&self) -> bool {
         if self.is_in_region() {
             return self.run_one_of_region();
@@ -157,8 +161,8 @@ impl WorkerThread {
         self.run_if_some(self.take_local_job())
     }
 
-    /// Whether it is isolated because somebody wants that for what it runs now. Where all of a pool
-    /// is, whoever asks for jobs by itself can reckon with those of others.
+    /// Returns `true` in an isolated region; `false` in a pool where every job is isolated, because
+    /// there `yield_now` may run any job.
     fn is_in_region(&self) -> bool {
         self.is_isolated() && !self.registry.isolates
     }
@@ -173,8 +177,8 @@ impl WorkerThread {
     }
 }
 
-/// A worker that is in a forked child has come to a point where only others could help, and they
-/// are in the parent.
+/// Aborts the process: a worker in a forked child waits for something that only other workers could
+/// do, and they are in the parent.
 #[cold]
 pub(super) fn wait_for_nobody() -> ! {
     say(format_args!(
@@ -184,7 +188,7 @@ pub(super) fn wait_for_nobody() -> ! {
     process::abort();
 }
 
-/// What the sleep protocol asks and tells a worker that falls asleep.
+/// Callbacks of the sleep protocol to a worker that falls asleep.
 impl Host for WorkerThread {
     fn work_visible(&self) -> bool {
         self.registry.work_visible()

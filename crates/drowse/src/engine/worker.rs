@@ -1,4 +1,4 @@
-//! What one worker has for itself.
+//! Worker: the state that only its own thread uses.
 
 use super::current::Detour;
 use super::in_order::InOrder;
@@ -18,15 +18,15 @@ use drowse_sync::{Arc, heavy_fences_executed, omittable, random_seed};
 use std::cell::Cell;
 use std::fmt;
 
-/// A worker, as its own thread sees it. The deque comes first: so a `join` needs one register for
-/// both of them, and saves one less.
+/// A worker, as its own thread sees it. The deque comes first, so that a `join` needs, and saves,
+/// one register for both.
 #[repr(C)]
 pub(crate) struct WorkerThread {
     pub(super) deque: Owner<JobHeader>,
     index: usize,
-    /// Before the registry, which must be there when they are dropped.
+    /// Before the registry, which must still exist when they are dropped.
     pub(super) stocks: Stocks,
-    /// Room for the jobs that it spawns.
+    /// Memory for the jobs that it spawns.
     slabs: Slabs,
     pub(super) registry: Arc<Registry>,
     pub(super) rng: Rng,
@@ -34,35 +34,34 @@ pub(crate) struct WorkerThread {
     pub(super) deque_streak: Cell<u32>,
     /// Jobs from elsewhere that it has run, one after the other, since it last searched.
     pub(super) streak_elsewhere: Cell<u32>,
-    /// Whom it stole from last.
+    /// Worker that it stole from last.
     pub(super) stole_from: Cell<Option<usize>>,
-    /// Where it looks first, the next time, for jobs that are in no deque.
+    /// Kind of queue, other than deques, that it looks into first the next time.
     pub(super) next_kind: Cell<u32>,
-    /// Jobs from outside that it is in the middle of because somebody insisted.
+    /// Number of turns, given to jobs from outside, on its stack.
     pub(super) turns: Cell<u32>,
-    /// Whether what it pushes now is posted later.
+    /// `true` while it pushes jobs that are posted afterwards.
     pub(super) posts_later: Cell<bool>,
-    /// Its requests that other workers have not answered.
+    /// Requests that other workers have not answered.
     pub(super) unanswered: Unanswered,
-    /// Whether what it runs now is isolated; and since which position of its deque, if that is not
-    /// the case for the whole pool.
+    /// `true` if what it runs now is isolated: since the position `floor` of its deque, unless
+    /// every job of the pool is isolated.
     pub(super) isolated: Cell<bool>,
     pub(super) floor: Cell<i64>,
-    /// What it has spawned in isolation, to be run oldest first.
+    /// Jobs that it has spawned in isolation, to be run oldest first.
     pub(super) in_order: InOrder,
-    /// The earliest point at which something was spawned that the future awaits which is being
-    /// polled.
+    /// Earliest point at which a task was spawned that the future being polled awaits.
     awaits: Cell<Option<Point>>,
-    /// Its index among those who run; or [`NOWHERE`], and perhaps it waits for one.
+    /// Index that it runs with, or [`NOWHERE`]; then `ticket` may wait for one.
     pub(super) place: Cell<usize>,
     pub(super) ticket: Cell<Option<Arc<Ticket>>>,
-    /// The place that it wants when it comes back, while it is away.
+    /// Place that it wants again when it comes back, while it is away.
     pub(super) back_to: Cell<usize>,
-    /// What to take off the heavy fences of its thread to get those of this worker.
+    /// Number to subtract from the heavy fences of its thread to get those of this worker.
     pub(super) heavy_fences_before: Cell<u64>,
-    /// Where the panic of the spawned job goes that begins next.
+    /// Destination of the panic of the spawned job that begins next.
     pub(super) panic_goes: Cell<PanicGoes>,
-    /// How many of its waits, in which it runs other jobs, are on its stack.
+    /// Number of waits on its stack in which it runs other jobs.
     pub(super) waits: Cell<u32>,
     is_adopted: bool,
     pub(super) detour: Detour,
@@ -70,7 +69,7 @@ pub(crate) struct WorkerThread {
 
 impl WorkerThread {
     pub(super) fn new(parts: ThreadBuilderParts, is_adopted: bool) -> Self {
-        // What it has executed on other threads counts too.
+        // The worker's fences on other threads count too.
         let counted = parts.registry.threads[parts.index].meter.heavy_fences.get();
         let detour = Detour::new(&parts.registry);
         Self {
@@ -82,7 +81,11 @@ impl WorkerThread {
             floor: Cell::new(0),
             in_order: InOrder::default(),
             awaits: Cell::new(None),
-            place: Cell::new(if parts.index < parts.registry.num_threads() { parts.index } else { NOWHERE }),
+            place: Cell::new(if parts.index < parts.registry.num_threads() {
+                parts.index
+            } else {
+                NOWHERE
+            }),
             ticket: Cell::new(None),
             back_to: Cell::new(NOWHERE),
             registry: parts.registry,
@@ -112,50 +115,49 @@ impl WorkerThread {
         self.index
     }
 
-    /// What another thread needs to become this worker, which is not current any more, has rested,
-    /// and has no jobs.
+    /// Returns the parts for another thread to become this worker, which must not be current, must
+    /// have rested, and must have no jobs.
     pub(super) fn into_parts(self) -> ThreadBuilderParts {
         debug_assert!(!self.is_current());
         let Self { index, deque, registry, .. } = self;
         ThreadBuilderParts { index, deque, registry, presence: None, was_absent: false }
     }
 
-    /// Whether its thread was there before, and was taken over.
+    /// Returns `true` if its thread existed before the pool, and was adopted.
     pub(crate) fn is_adopted(&self) -> bool {
         self.is_adopted
     }
 
-    /// Whether it runs jobs while it waits for something, and so may be in the middle of one.
+    /// Returns `true` if it runs jobs while it waits, and so may be in the middle of a job.
     pub(crate) fn is_helping(&self) -> bool {
         self.waits.get() > 0
     }
 
-    /// What is set when the pool ends.
+    /// Returns the latch that is set when the pool ends.
     pub(crate) fn end(&self) -> &LatchWord {
         self.registry.threads[self.index].terminate.word()
     }
 
-    /// What is counted about this worker's searches.
     pub(super) fn meter(&self) -> &WorkMeter {
         &self.registry.threads[self.index].meter
     }
 
-    /// How far its deque has got.
+    /// Returns the position of the next item in its deque.
     pub(crate) fn position(&self) -> i64 {
         self.deque.position()
     }
 
-    /// How far it has got, with what it has sent.
+    /// Returns the position of its deque and the moment of what it sends next.
     pub(crate) fn point(&self) -> Point {
         Point { position: self.position(), moment: self.lineage().moment() }
     }
 
-    /// Its index, and how far it has got.
+    /// Returns its index and its [`point`](Self::point).
     pub(crate) fn whereabouts(&self) -> (usize, Point) {
         (self.index, self.point())
     }
 
-    /// A future that it polls awaits a handle of what it spawned at this point. See
+    /// Records that the future being polled awaits a task that was spawned at this point, for
     /// [`awaited_since`](Self::awaited_since).
     pub(crate) fn awaits(&self, spawned: Point) {
         let before = self.awaits.get().unwrap_or(spawned);
@@ -163,10 +165,10 @@ impl WorkerThread {
         self.awaits.set(Some(Point { position, moment: before.moment.min(spawned.moment) }));
     }
 
-    /// Calls `poll`, and returns since when what the future awaits may have been spawned, if it
-    /// awaits handles.
+    /// Calls `poll`. Also returns the earliest point at which a task was spawned that the future
+    /// awaits, if it awaits any.
     pub(crate) fn awaited_since<R>(&self, poll: impl FnOnce() -> R) -> (R, Option<Point>) {
-        /// Puts back what was before, also if it panics.
+        /// Restores the outer value, also on a panic.
         struct PutBack<'a>(&'a Cell<Option<Point>>, Option<Point>);
         impl Drop for PutBack<'_> {
             fn drop(&mut self) {
@@ -177,8 +179,8 @@ impl WorkerThread {
         (poll(), self.awaits.get())
     }
 
-    /// The same as [`point`](Self::point); if it is isolated, nothing that comes after this is like
-    /// it.
+    /// Returns [`point`](Self::point). In isolation also uses up its moment, so that no later point
+    /// is equal.
     pub(crate) fn take_point(&self) -> Point {
         let point = self.point();
         if self.is_isolated() {
@@ -187,7 +189,7 @@ impl WorkerThread {
         point
     }
 
-    /// Where something comes from that it sends now.
+    /// Uses up a moment, and returns the origin of what the worker sends now.
     pub(crate) fn sends(&self) -> Origins {
         Origin::sent(self.index, self.lineage().take_moment()).into()
     }
@@ -200,19 +202,20 @@ impl WorkerThread {
         self.deque.is_empty()
     }
 
-    /// Offers a job to everyone, ourselves included.
+    /// Pushes a job that any worker may take, including this one.
     ///
     /// # Safety
     ///
     /// The reference must not be in any other queue.
     #[inline]
     pub(crate) unsafe fn push(&self, job: JobRef) {
-        // WAKE: a worker that we do not see on its way to sleep sees the job; one that we see has
-        // lowered our limit, and `after_slow_push` posts.
+        // WAKE: a worker that falls asleep lowers our limit (`Limits::alert`), executes a heavy
+        // fence, and looks at the queues. Either this push sees the limit, and `after_slow_push`
+        // posts, or that worker sees the job.
         self.deque.push(job.into_word());
     }
 
-    /// Offers jobs to everyone, as [`push`](Self::push) would one by one, but with one post.
+    /// Pushes jobs as [`push`](Self::push) does, but with one post for all.
     ///
     /// # Safety
     ///
@@ -224,12 +227,15 @@ impl WorkerThread {
         let last = jobs.map(|job| self.deque.push(job.into_word())).last();
         self.posts_later.set(false);
         let Some(last) = last else { return };
-        // WAKE: as for `push`: a worker that we do not see on its way to sleep sees the jobs, and
-        // for those that nobody who searches will take, as many are woken.
-        omittable!("engine/push-all-no-post", self.registry.sleep.post(count, &PushedAll { last, count }));
+        // WAKE: a worker that falls asleep either sees the jobs, as in `push`, or is seen by this
+        // post, which wakes as many workers as are needed beyond those that search.
+        omittable!(
+            "engine/push-all-no-post",
+            self.registry.sleep.post(count, &PushedAll { last, count })
+        );
     }
 
-    /// Offers a job to everyone, to be run after those offered the same way before.
+    /// Pushes a job that is run after those that this function has pushed before.
     ///
     /// # Safety
     ///
@@ -240,33 +246,31 @@ impl WorkerThread {
         unsafe { self.push_to(&self.registry.threads[self.index].fifo, job) };
     }
 
-    /// Offers a job to everyone, to be run after those that this worker has offered before with
-    /// `fifo`. In isolation the fifo does not hold it: its oldest job may be from outside.
+    /// Pushes a job that is run after the jobs that this worker has pushed with `fifo` before. In
+    /// isolation the job is not put into the fifo, whose oldest job may be from outside the region.
     ///
     /// # Safety
     ///
-    /// As for [`push`](Self::push); and the fifo must be there until the job has run.
+    /// As for [`push`](Self::push); and the fifo must live until the job has run.
     pub(crate) unsafe fn push_to(&self, fifo: &JobFifo, job: JobRef) {
-        // What was spawned in a region that is over, and is still there, comes first, unless
-        // something older is in the fifo.
+        // Jobs that are left from a region that is over come first, unless the fifo has older ones.
         if self.is_isolated() || (self.in_order.is_used() && fifo.is_empty()) {
             // SAFETY: the caller's promise.
             return unsafe { self.push_in_order(fifo, job) };
         }
         // SAFETY: the caller's promise.
         let reference = unsafe { fifo.push(job) };
-        // SAFETY: a reference that the fifo has made for the job.
+        // SAFETY: the fifo has made this reference for the job just now, so it is in no queue.
         self.without_turns(|| unsafe { self.push(reference) });
     }
 
-    /// Room for the jobs that it spawns.
     #[inline]
     pub(crate) fn slabs(&self) -> &Slabs {
         &self.slabs
     }
 
-    /// The rest of a push to the end of its deque that left the fast path. Where the job is now: it
-    /// may have been popped and pushed again, after others.
+    /// Does the rest of a push that left the fast path. Returns the job's position: the job may
+    /// have been popped and pushed again, after others.
     #[cold]
     pub(crate) fn pushed_slow(&self) -> i64 {
         self.deque.pushed_slow();
@@ -280,7 +284,7 @@ impl WorkerThread {
         self.deque.take_back(job.into_word())
     }
 
-    /// The rest of taking a job back that was pushed at this position, and is not private.
+    /// Does the rest of taking back the job at this position, which is not private.
     #[cold]
     #[must_use]
     pub(crate) fn take_back_slow(&self, position: i64) -> bool {
@@ -307,28 +311,28 @@ impl fmt::Debug for WorkerThread {
     }
 }
 
-/// A worker posts what it has pushed, and nothing else: see [`Pushed`]. This is one job, posted as
-/// such; for more there is [`PushedAll`].
+/// A worker posts a job that it has pushed just now: see [`Pushed`]. For several jobs there is
+/// [`PushedAll`].
 impl<T> PostedTo for Pushed<T> {
     fn was_empty(&self) -> bool {
         self.owner().len() <= 1
     }
 
-    /// Whoever is woken would have to ask for what is private, and the owner may not push again for
-    /// a long time.
+    /// A woken worker would have to ask for private jobs, and the owner may not push again for a
+    /// long time.
     fn expect_thieves(&self) {
         self.owner().share();
     }
 }
 
-/// Jobs that a worker has pushed one after the other, to be posted at once.
+/// Several jobs that a worker has pushed, to be posted at once.
 struct PushedAll<'a, T> {
     last: &'a Pushed<T>,
     count: usize,
 }
 
 impl<T> PostedTo for PushedAll<'_, T> {
-    /// As far as can be seen: thieves may have taken older ones meanwhile, and then nobody has a
+    /// Judges by what is visible: thieves may have taken older jobs meanwhile, and then there is no
     /// backlog.
     fn was_empty(&self) -> bool {
         self.last.owner().len() <= self.count

@@ -1,4 +1,4 @@
-//! A closure that its caller waits for, without its type.
+//! Closure without its type, for which its caller waits.
 
 use crate::engine::WorkerThread;
 use std::marker::PhantomData;
@@ -16,8 +16,8 @@ pub(crate) struct Call<'a> {
 unsafe impl Send for Call<'_> {}
 
 impl<'a> Call<'a> {
-    /// The closure gets the worker that it runs on, and whether that is another thread than the
-    /// caller's.
+    /// Lends the closure to a call. It gets the worker that it runs on, and `true` if this is
+    /// another thread than the caller's.
     #[inline(always)]
     pub(crate) fn new<F: FnMut(&WorkerThread, bool) + Send>(closure: &'a mut F) -> Self {
         /// # Safety
@@ -34,13 +34,13 @@ impl<'a> Call<'a> {
         Self { closure: NonNull::from(closure).cast(), run: run::<F>, lent: PhantomData }
     }
 
-    /// Returns the address of the function that calls the closure: most likely a different one for
-    /// each place in the program.
+    /// Returns the address of the function that calls the closure: usually a different one for each
+    /// call site.
     pub(crate) fn function(&self) -> usize {
         self.run as usize
     }
 
-    /// Calls the closure. Its panic goes on.
+    /// Calls the closure. Its panic unwinds into the caller.
     #[inline]
     pub(crate) fn run(&mut self, worker: &WorkerThread, migrated: bool) {
         // SAFETY: the closure is lent to this, and of the type that the function was made for.

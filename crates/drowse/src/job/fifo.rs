@@ -1,13 +1,13 @@
-//! First in, first out, on top of deques that are last in, first out for their owner.
+//! Queues that run jobs oldest first, on top of deques whose owners take the newest item first.
 
 use super::{JobHeader, JobRef};
 use crate::engine::WorkerThread;
 use drowse_sync::Queue;
 use std::ptr::NonNull;
 
-/// A queue that is itself a job: what goes into the deque is a reference to the queue, once for
-/// each job put in, and whoever executes one runs the *oldest* job of the queue. So the deque's
-/// order does not matter.
+/// Queue that is itself a job: the deque holds one reference to the queue for each job put in, and
+/// the execution of a reference runs the *oldest* job of the queue. So the deque's order does not
+/// matter.
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct JobFifo {
@@ -20,7 +20,7 @@ impl JobFifo {
         Self { header: JobHeader::new(Self::execute), jobs: Queue::new() }
     }
 
-    /// Puts a job in and returns what to push to the deque instead of it.
+    /// Puts a job in. Returns the reference to push to the deque instead of it.
     ///
     /// # Safety
     ///
@@ -44,7 +44,7 @@ impl JobFifo {
         // job has run: it is not touched after the job was taken out.
         let job = unsafe { reference.header().cast::<Self>().as_ref() }.jobs.pop();
         let job = job.expect("a fifo holds a job for each reference to it");
-        // SAFETY: taken out of the queue once, executed once.
+        // SAFETY: each reference is taken out of the queue once, so it is executed once.
         unsafe { job.execute(worker) };
     }
 }

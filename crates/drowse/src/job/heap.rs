@@ -1,4 +1,4 @@
-//! The job that lives in no stack frame.
+//! Job that lives in no stack frame.
 
 use super::{JobHeader, JobRef, Slabs};
 use crate::engine::WorkerThread;
@@ -6,12 +6,11 @@ use std::alloc::{self, Layout};
 use std::mem;
 use std::ptr::NonNull;
 
-/// A closure in a box that is freed when it runs, or in a slot of a worker's [slabs](Slabs) if it
-/// is small. The closure must not panic: it catches the panics of the user's code, and knows where
-/// to send them.
+/// Closure in a box that is freed when it runs, or in a slot of a worker's [slabs](Slabs) if it is
+/// small. The closure must not panic: it catches the panics of the user's code, and passes them on.
 ///
-/// A closure that captures nothing, or nothing but values without a size, needs no box: there is
-/// nothing to keep in it but the header, which is the same for each job of its type.
+/// A closure that captures nothing, or only values without a size, needs no box: it would only hold
+/// the header, which is equal for all jobs of one type.
 #[repr(C)]
 pub(crate) struct HeapJob<F> {
     header: JobHeader,
@@ -19,14 +18,14 @@ pub(crate) struct HeapJob<F> {
 }
 
 impl<F: FnOnce(&WorkerThread) + Send> HeapJob<F> {
-    /// What references to jobs without a box point to.
+    /// Header that all references to jobs without a box point to.
     const UNBOXED: &'static JobHeader = &JobHeader::new(Self::execute);
 
     const HAS_BOX: bool = size_of::<F>() > 0;
 
     const IS_SMALL: bool = Slabs::have_room_for(Layout::new::<Self>());
 
-    /// Finds memory for `func`, and returns the one reference to it.
+    /// Stores `func` as a job, and returns the only reference to it.
     ///
     /// # Safety
     ///
@@ -51,9 +50,9 @@ impl<F: FnOnce(&WorkerThread) + Send> HeapJob<F> {
     ///
     /// `job` must come from `new_ref`, once.
     unsafe fn execute(job: JobRef, worker: &WorkerThread) {
-        // SAFETY: with a box: `new_ref` wrote the job there; it is read once, here, and its memory
-        // then freed by the function that belongs to `allocate_small` or `allocate`, with the same
-        // layout. Without: a value without a size can be read from any aligned place, and `new_ref`
+        // SAFETY: with a box, `new_ref` wrote the job there; it is read once, here, and its memory
+        // then freed by the counterpart of `allocate_small` or `allocate`, with the same layout.
+        // Without a box, a value without a size can be read from any aligned address, and `new_ref`
         // has forgotten one for each reference.
         let func = unsafe {
             if Self::HAS_BOX {
@@ -71,8 +70,8 @@ impl<F: FnOnce(&WorkerThread) + Send> HeapJob<F> {
     }
 }
 
-/// Memory for a job that is small: a slot, if this thread is a worker, which has slots; else a box
-/// of that size. The reference is not to be executed before the job was written.
+/// Allocates memory for a small job: a slot if this thread is a worker, else a box of that size.
+/// The reference must not be executed before the job was written.
 #[inline(never)]
 fn allocate_small() -> JobRef {
     WorkerThread::with_current(|worker| match worker {
@@ -82,27 +81,29 @@ fn allocate_small() -> JobRef {
     })
 }
 
-/// Memory for a job of this layout, in a box. The reference is not to be executed before the job
-/// was written.
+/// Allocates a box for a job of this layout. The reference must not be executed before the job was
+/// written.
 #[inline(never)]
 fn allocate(layout: Layout) -> JobRef {
-    // SAFETY: the layout has a size, since it has a header. The memory stays where it is, and
+    // SAFETY: the layout has a size, since it includes a header. The memory stays where it is, and
     // `new_ref` writes the job before the reference can be executed.
     unsafe {
-        let Some(memory) = NonNull::new(alloc::alloc(layout)) else { alloc::handle_alloc_error(layout) };
+        let Some(memory) = NonNull::new(alloc::alloc(layout)) else {
+            alloc::handle_alloc_error(layout)
+        };
         JobRef::new(memory.cast())
     }
 }
 
-/// Frees the memory of a job that was read.
+/// Frees the memory of a small job that was read.
 ///
 /// # Safety
 ///
-/// It must come from [`allocate_small`], once.
+/// It must come from [`allocate_small`], and be freed once.
 #[inline(never)]
 unsafe fn free_small(job: JobRef, worker: &WorkerThread) {
     let memory = job.header().cast();
-    // SAFETY: the caller's promise. The bit says whether `allocate_small` took a slot or a box.
+    // SAFETY: the caller's promise. The bit tells if `allocate_small` took a slot or a box.
     unsafe {
         match job.is_in_slab() {
             true => worker.slabs().free(memory),
@@ -123,7 +124,7 @@ mod tests {
 
     /// # Safety
     ///
-    /// Once for each reference.
+    /// Only once for each reference.
     unsafe fn execute(job: JobRef) {
         let pool = crate::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         // SAFETY: the caller's promise.
@@ -142,7 +143,7 @@ mod tests {
         let jobs = [job(), job()];
         assert_eq!(jobs[0], jobs[1], "two boxes have two addresses");
         for job in jobs {
-            // SAFETY: once for each that was made.
+            // SAFETY: once for each reference.
             unsafe { execute(job) };
         }
         assert_eq!(RUNS.load(Ordering::Relaxed), 2);
@@ -158,13 +159,13 @@ mod tests {
         });
         assert_ne!(jobs[0], jobs[1]);
         for job in jobs {
-            // SAFETY: each once.
+            // SAFETY: once for each reference.
             unsafe { execute(job) };
         }
         assert_eq!(SUM.load(Ordering::Relaxed), 3);
     }
 
-    /// Without a size, but aligned, and with something to do at its end.
+    /// Value without a size, but with an alignment and a destructor.
     #[repr(align(64))]
     struct Token;
 

@@ -62,23 +62,22 @@ impl JobHeader {
 #[repr(transparent)]
 pub(crate) struct JobRef(NonNull<JobHeader>);
 
-// SAFETY: whoever makes a reference (see `JobRef::new`) promises that the job may run on another
-// thread.
+// SAFETY: the caller of `JobRef::new` promises that the job may run on another thread.
 unsafe impl Send for JobRef {}
 
 impl JobRef {
-    /// A reference to the job that begins at `header`.
+    /// Creates a reference to the job that begins at `header`.
     ///
     /// # Safety
     ///
-    /// The job must stay where it is until the reference was executed, may be executed on any
-    /// thread, and its header's function must know how.
+    /// The job must stay where it is until the reference was executed, and may be executed on any
+    /// thread. Its header's function must be the one for jobs of its type.
     #[inline(always)]
     pub(crate) unsafe fn new(header: NonNull<JobHeader>) -> Self {
         Self(header)
     }
 
-    /// The same job, which is in a slot of a [slab](slab).
+    /// Returns this reference with the mark that the job is in a slot of a [slab](slab).
     #[inline]
     fn in_slab(self) -> Self {
         Self(self.0.map_addr(|address| address | IN_SLAB))
@@ -89,53 +88,54 @@ impl JobRef {
         self.0.addr().get() & IN_SLAB != 0
     }
 
-    /// The same job, to be run in isolation if `isolated`.
+    /// Returns this reference; if `isolated`, with the mark that the job is run in isolation.
     #[inline]
     pub(crate) fn in_isolation_if(self, isolated: bool) -> Self {
         Self(self.0.map_addr(|address| address | if isolated { ISOLATED } else { 0 }))
     }
 
-    /// Where the job is.
+    /// Returns the address of the job.
     #[inline(always)]
     pub(crate) fn header(self) -> NonNull<JobHeader> {
         let address = self.0.as_ptr().map_addr(|address| address & !(IN_SLAB | ISOLATED));
-        // SAFETY: a header is aligned, so without the bits the address is that of the header.
+        // SAFETY: headers are aligned, so without the bits this is the address of the header, not
+        // null.
         unsafe { NonNull::new_unchecked(address) }
     }
 
-    /// The address of the function that runs the job: the same for all jobs of one place in the
-    /// program, and most likely another one for those of others.
+    /// Returns the address of the function that runs the job: equal for all jobs of one call site,
+    /// and usually different for other call sites.
     pub(crate) fn function(self) -> usize {
-        // SAFETY: the job is alive until it was executed, which the holder of the reference has not
-        // done.
+        // SAFETY: the job is alive until it was executed, which needs the reference that the caller
+        // has.
         unsafe { self.header().as_ref() }.execute as usize
     }
 
-    /// The word itself, for a deque.
+    /// Returns the reference as one word, for a deque.
     #[inline(always)]
     pub(crate) fn into_word(self) -> NonNull<JobHeader> {
         self.0
     }
 
-    /// The reference back from a deque.
+    /// Restores the reference from a word of a deque.
     ///
     /// # Safety
     ///
-    /// `word` must come from [`into_word`](Self::into_word), and stand for the same one execution.
+    /// `word` must come from [`into_word`](Self::into_word), and stand for that execution.
     #[inline(always)]
     pub(crate) unsafe fn from_word(word: NonNull<JobHeader>) -> Self {
         Self(word)
     }
 
-    /// Runs the job on this worker, which is the calling thread. Does not unwind.
+    /// Runs the job on this worker, which the calling thread must be. Does not unwind.
     ///
     /// # Safety
     ///
     /// At most once per reference.
     #[inline]
     pub(crate) unsafe fn execute(self, worker: &WorkerThread) {
-        // If a job unwound, its latch would not be set, or its count not put down: its waiter would
-        // wait for ever. (A guard, and no closure, which LLVM may leave out of line.)
+        // If a job unwound, its latch would not be set, or its count not lowered: its waiter would
+        // wait for ever. (A guard instead of a closure, which LLVM may leave out of line.)
         let abort = unwind::AbortIfPanic;
         if self.0.addr().get() & ISOLATED == 0 {
             // SAFETY: by the promise of `new` the job is alive; by ours it has not run yet.
@@ -159,10 +159,10 @@ impl JobRef {
     }
 }
 
-/// In a reference: the job is in a slot of a slab.
+/// Bit of a reference: the job is in a slot of a slab.
 const IN_SLAB: usize = 1;
 
-/// In a reference: the job is run in isolation.
+/// Bit of a reference: the job is run in isolation.
 const ISOLATED: usize = 2;
 
 const _: () = assert!(align_of::<JobHeader>() > IN_SLAB | ISOLATED);

@@ -1,21 +1,20 @@
-//! Room for small jobs, many at a time.
+//! Memory for many small jobs at a time.
 //!
-//! A worker that spawns many jobs and others that run them would meet in the allocator with each of
-//! them: what one thread allocates and another frees is what allocators are slow at. So a worker
-//! takes memory for many small jobs at once, a [`Slab`], and hands out its slots one after the
-//! other. Slots are not used again: when the jobs in all of them have begun, the slab is freed, by
-//! whoever has begun the last.
+//! If a worker allocated each of many jobs, and other workers freed them, they would contend in the
+//! allocator: allocators are slow for memory that is freed by another thread than allocated it. So
+//! a worker allocates memory for many small jobs at once, a [`Slab`], and hands out its slots one
+//! after the other. Slots are not reused: when the jobs in all of them have begun, the slab is
+//! freed by the worker that has begun the last one.
 //!
-//! A slab counts the slots that are not free yet. Workers hold these counts in stock, as they do
-//! those of scopes: thieves take a worker's oldest jobs, one after the other, and it takes the
-//! newest itself, so most of a slab comes to its end on one worker, without a step of the shared
-//! count. Nobody waits for memory, so such a stock is settled when the next slab comes, or when the
-//! worker ends: it keeps one slab at most.
+//! A slab counts the slots that are not free yet. Workers hold these counts in stock, like those of
+//! scopes: thieves take a worker's oldest jobs, one after the other, and the worker takes the
+//! newest itself, so most slots of a slab are freed on one worker, without a change of the shared
+//! count. No thread waits for memory, so such a stock is settled only when a slot of another slab
+//! is freed, or when the worker rests or ends: it keeps one slab at most.
 //!
-//! Slabs that are free are kept for the next flood, by the process as a whole, until a worker has
-//! slept for long.
+//! The process keeps free slabs for the next flood, until a worker has slept for long.
 //!
-//! The price: a job that does not begin for long keeps the slab that it is in, two kilobytes.
+//! The price: a job that does not begin for long keeps its slab, two kilobytes.
 
 use crate::engine::{SharedCount, Stock};
 use drowse_sync::atomic::{AtomicUsize, Ordering};
@@ -25,15 +24,16 @@ use std::cell::{Cell, UnsafeCell};
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 
-/// The bytes of a slot, and its alignment: a header, and a closure that captures three words.
+/// Bytes of a slot, and its alignment: room for a header and a closure that captures three words.
 const SLOT_SIZE: usize = 32;
 
-/// The alignment of a slab, so that a slot's address tells that of its slab. It is a little smaller
-/// than that: allocators put words of their own between two.
+/// Alignment of a slab, so that a slot's address tells its slab's. A slab is a little smaller, as
+/// allocators put words of their own between two.
 const SLAB_ALIGN: usize = 2048;
 
-/// As many as there is room for beside the count. (A model has few jobs.)
-const SLOTS: usize = if cfg!(any(drowse_loom, drowse_shuttle)) { 2 } else { SLAB_ALIGN / SLOT_SIZE - 2 };
+/// Slots of a slab: as many as fit beside the count. (A model has few jobs.)
+const SLOTS: usize =
+    if cfg!(any(drowse_loom, drowse_shuttle)) { 2 } else { SLAB_ALIGN / SLOT_SIZE - 2 };
 
 #[repr(C, align(32))]
 #[derive(Debug)]
@@ -42,7 +42,7 @@ struct Slot(UnsafeCell<MaybeUninit<[u8; SLOT_SIZE]>>);
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Slab {
-    /// The slots that are not free: they have a job, or will get one.
+    /// Slots that are not free: they hold a job, or will.
     left: AtomicUsize,
     lifetime: Lifetime,
     slots: [Slot; SLOTS],
@@ -52,15 +52,14 @@ const _: () = assert!(align_of::<Slot>() == SLOT_SIZE && size_of::<Slot>() == SL
 const _: () = assert!(align_of::<Slab>() == SLOT_SIZE && size_of::<Slab>() < SLAB_ALIGN);
 
 impl Slab {
-    /// How one is allocated. (What fails here fails when the program is built.)
+    /// Layout of a slab. (An error here is a compile error.)
     const LAYOUT: Layout = match Layout::from_size_align(size_of::<Self>(), SLAB_ALIGN) {
         Ok(layout) => layout,
         Err(_) => panic!("a power of two"),
     };
 
-    /// Memory for one.
     fn allocate() -> *mut Self {
-        // SAFETY: of a size that is not zero.
+        // SAFETY: the layout has a size that is not zero.
         let slab = unsafe { alloc::alloc(Self::LAYOUT) };
         if slab.is_null() {
             alloc::handle_alloc_error(Self::LAYOUT);
@@ -70,14 +69,14 @@ impl Slab {
 
     /// # Safety
     ///
-    /// It must come from `allocate`, and not be used again.
+    /// `this` must come from `allocate`, and not be used again.
     unsafe fn deallocate(this: *mut Self) {
         // SAFETY: the caller's promise.
         unsafe { alloc::dealloc(this.cast(), Self::LAYOUT) };
     }
 }
 
-/// The slots that are left.
+/// Count of the slots that are not free.
 impl SharedCount for Slab {
     fn add(&self, _: usize) {
         unreachable!("slots are not used again")
@@ -85,17 +84,18 @@ impl SharedCount for Slab {
 
     #[inline]
     fn is_down_to(&self, count: usize) -> bool {
-        // ORDERING: relaxed; who acts on it goes on to subtract, which acquires.
+        // ORDERING: relaxed; `Stock::put`, which acts on it, then calls `subtract`, which acquires.
         self.left.load(Ordering::Relaxed) == count
     }
 
     unsafe fn subtract(this: *const Self, count: usize) {
-        // ORDERING: release, so that each job was read before the last one's acquire, and the end.
+        // ORDERING: release, so that all reads of jobs come before the last subtraction, which
+        // acquires and frees the slab. If weaker, a job could be read after that.
         let ordering = mutant::weaken("slab/free-relaxed", Ordering::AcqRel);
-        // SAFETY: alive as the call begins: nobody frees it before these were counted down.
+        // SAFETY: alive as the call begins: it is not freed before these slots were subtracted.
         if unsafe { (*this).left.fetch_sub(count, ordering) } == count {
-            // SAFETY: from `Slabs::begin`. All slots are free, so nobody has a pointer to it but
-            // us: its worker has handed out the last slot, or given up the rest.
+            // SAFETY: allocated by `Slabs::begin`. All slots are free, so this is the only pointer:
+            // the slab's worker has handed out the last slot, or given up the rest.
             unsafe {
                 (*this).lifetime.over();
                 spare::keep(this.cast_mut());
@@ -104,14 +104,14 @@ impl SharedCount for Slab {
     }
 }
 
-/// What a worker has of slabs.
+/// Slabs of a worker.
 #[derive(Debug)]
 pub(crate) struct Slabs {
-    /// Where the next slots come from. Null before the first.
+    /// Slab that the next slots come from. Null before the first.
     current: Cell<*mut Slab>,
-    /// The next slot.
+    /// Index of the next slot.
     next: Cell<usize>,
-    /// What has become free here and is not given back.
+    /// Slots that were freed on this worker, and are not yet subtracted from their slab.
     freed: Stock<Slab>,
 }
 
@@ -120,30 +120,31 @@ impl Slabs {
         Self { current: Cell::new(ptr::null_mut()), next: Cell::new(SLOTS), freed: Stock::new() }
     }
 
-    /// What fits into a slot. (Aligned as allocators do it anyway.)
-    pub(crate) const SMALL: Layout = match Layout::from_size_align(SLOT_SIZE, 2 * align_of::<usize>()) {
-        Ok(layout) => layout,
-        Err(_) => panic!("a power of two"),
-    };
+    /// Size and alignment of what fits into a slot. (The alignment is that of common allocators.)
+    pub(crate) const SMALL: Layout =
+        match Layout::from_size_align(SLOT_SIZE, 2 * align_of::<usize>()) {
+            Ok(layout) => layout,
+            Err(_) => panic!("a power of two"),
+        };
 
     /// Returns `true` if a value of this layout fits into a slot.
     pub(crate) const fn have_room_for(layout: Layout) -> bool {
         layout.size() <= Self::SMALL.size() && layout.align() <= Self::SMALL.align()
     }
 
-    /// A slot, to be freed by a worker, this one or another. What is in it does not matter.
+    /// Returns a slot with undefined contents, to be freed by this worker or another.
     #[inline]
     pub(crate) fn alloc(&self) -> NonNull<u8> {
         if self.next.get() == SLOTS {
             self.begin();
         }
         let next = self.next.replace(self.next.get() + 1);
-        // SAFETY: the slab is alive, since the slot is one of those that are left. The pointer is
-        // made without a reference, so it is good for the whole slab: see `free`.
+        // SAFETY: the slab is alive, since this slot of it is not free. The pointer is made without
+        // a reference, so it is valid for the whole slab: see `free`.
         unsafe { NonNull::new_unchecked((&raw mut (*self.current.get()).slots[next]).cast()) }
     }
 
-    /// Begins a new slab. The slots of the one before are all handed out: it is theirs now.
+    /// Begins a new slab. The slots of the previous one, all handed out, keep it alive.
     #[cold]
     #[inline(never)]
     fn begin(&self) {
@@ -166,7 +167,7 @@ impl Slabs {
     #[inline]
     pub(crate) unsafe fn free(&self, slot: NonNull<u8>) {
         let slab = slot.as_ptr().map_addr(|address| address & !(SLAB_ALIGN - 1)).cast::<Slab>();
-        // SAFETY: the slab that the slot is in, and which the slot has kept alive so far.
+        // SAFETY: this is the slab of the slot, which the slot has kept alive so far.
         unsafe {
             (*slab).lifetime.used();
             self.freed.put(slab);
@@ -175,18 +176,17 @@ impl Slabs {
 }
 
 impl Slabs {
-    /// Whether slabs that nobody uses take up much memory.
+    /// Returns `true` if unused slabs take up much memory.
     pub(crate) fn have_memory_to_give_back() -> bool {
         spare::are_many()
     }
 
-    /// Frees them.
     pub(crate) fn give_memory_back() {
         spare::free();
     }
 
-    /// The worker is going to do nothing for a while: it keeps no slab. (What is left in the middle
-    /// of a heap would keep an allocator from giving the rest of it back.)
+    /// Gives up the worker's slab, as the worker will do nothing for a while. (A slab in the middle
+    /// of a heap could keep an allocator from giving the rest back.)
     pub(crate) fn rest(&self) {
         self.freed.settle();
         let rest = SLOTS - self.next.replace(SLOTS);
@@ -204,28 +204,27 @@ impl Drop for Slabs {
     }
 }
 
-/// Slabs that nobody uses. The lock is never waited for: to allocate one is quicker.
+/// Unused slabs. The lock is never waited for: to allocate a slab is quicker.
 #[cfg(not(any(drowse_loom, drowse_shuttle)))]
 mod spare {
     use super::{SLAB_ALIGN, Slab};
     use drowse_sync::{Counter, Mutex, MutexGuard, PerProcess};
     use std::mem;
 
-    /// A slab in which there is nothing.
     struct Spare(*mut Slab);
 
-    // SAFETY: it is memory, and whoever has it has it alone.
+    // SAFETY: a slab is memory, and a `Spare` is its only owner.
     unsafe impl Send for Spare {}
 
-    /// All of them, unless somebody else is at it.
+    /// Locks the unused slabs, unless another thread has the lock.
     fn spare() -> Option<MutexGuard<'static, Vec<Spare>>> {
         static SPARE: PerProcess<Mutex<Vec<Spare>>> = PerProcess::new();
         SPARE.get(|| Mutex::new(Vec::new())).try_lock()
     }
 
-    /// How many there are, about.
+    /// Approximate number of unused slabs.
     static COUNT: Counter = Counter::new();
-    /// So many are worth to be freed: a quarter of a megabyte.
+    /// Number of slabs worth freeing: a quarter of a megabyte.
     const MANY: u64 = (256 << 10) / SLAB_ALIGN as u64;
 
     pub(super) fn take() -> Option<*mut Slab> {
@@ -237,7 +236,7 @@ mod spare {
 
     /// # Safety
     ///
-    /// It must come from `allocate`, and be the caller's alone.
+    /// The slab must come from `allocate`, and have no other user.
     pub(super) unsafe fn keep(slab: *mut Slab) {
         match spare() {
             Some(mut spare) => {
@@ -257,13 +256,14 @@ mod spare {
         let spare = spare().map(|mut spare| mem::take(&mut *spare));
         COUNT.set_mine(0);
         for Spare(slab) in spare.into_iter().flatten() {
-            // SAFETY: whoever kept it had it alone, and it was taken out just now.
+            // SAFETY: by the promise made to `keep` it has no other user, and it was just taken
+            // out.
             unsafe { Slab::deallocate(slab) };
         }
     }
 }
 
-/// A model is about the life of each.
+/// Models keep no slabs: each slab's lifetime must end in the model.
 #[cfg(any(drowse_loom, drowse_shuttle))]
 mod spare {
     use super::Slab;
@@ -274,7 +274,7 @@ mod spare {
 
     /// # Safety
     ///
-    /// It must come from `allocate`, and be the caller's alone.
+    /// The slab must come from `allocate`, and have no other user.
     pub(super) unsafe fn keep(slab: *mut Slab) {
         // SAFETY: the caller's promise.
         unsafe { Slab::deallocate(slab) };
@@ -293,7 +293,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::thread;
 
-    /// A slot on its way to another thread.
+    /// Slot on its way to another thread.
     struct Sent(NonNull<u8>);
 
     // SAFETY: a slot is handed over as a whole.
@@ -340,7 +340,10 @@ mod tests {
         let threads = [even, odd].map(|slots| {
             thread::spawn(move || {
                 let slabs = Slabs::new();
-                slots.into_iter().map(|(i, slot)| usize::from(read(&slabs, slot.0) == [i; 4])).sum::<usize>()
+                slots
+                    .into_iter()
+                    .map(|(i, slot)| usize::from(read(&slabs, slot.0) == [i; 4]))
+                    .sum::<usize>()
             })
         });
         assert_eq!(threads.map(|thread| thread.join().unwrap()), [500, 500]);

@@ -1,4 +1,4 @@
-//! The job of a caller that waits.
+//! Job of a caller that waits.
 
 use super::{JobHeader, JobRef};
 use crate::engine::WorkerThread;
@@ -9,8 +9,8 @@ use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::{self, NonNull};
 use std::thread;
 
-/// A closure in its caller's stack frame. The caller does not leave the frame before it has taken
-/// the job back and run it in place, or the latch says that another thread has run it.
+/// Closure in its caller's stack frame. The caller leaves the frame only after it has taken the job
+/// back and run it in place, or after the latch was set because another thread has run the job.
 #[repr(C)]
 pub(crate) struct StackJob<L, F, R> {
     header: JobHeader,
@@ -21,9 +21,9 @@ pub(crate) struct StackJob<L, F, R> {
     result: UnsafeCell<MaybeUninit<thread::Result<R>>>,
 }
 
-/// Closure of a [`StackJob`]. Gets the worker that runs it, and whether that is another thread than
-/// the one that made the job. A trait, so that the second half of a join can also be called where
-/// no worker is at hand.
+/// Closure of a [`StackJob`]. It gets the worker that runs it, and `true` if this is another thread
+/// than the one that made the job. A trait, so that the second half of a join can also be called
+/// without a worker.
 pub(crate) trait Run<R> {
     fn run(self, worker: &WorkerThread, migrated: bool) -> R;
 }
@@ -46,7 +46,7 @@ impl<L: Latch, F: Run<R>, R> StackJob<L, F, R> {
         }
     }
 
-    /// A reference to put in a queue.
+    /// Returns a reference to put in a queue.
     ///
     /// # Safety
     ///
@@ -66,12 +66,12 @@ impl<L: Latch, F: Run<R>, R> StackJob<L, F, R> {
     /// The job must not have run, and no reference to it may be left in any queue.
     #[inline(always)]
     pub(crate) unsafe fn take_func(&self) -> F {
-        // SAFETY: by the caller's promise no other thread runs the job, so this is the one time
-        // that it is taken.
+        // SAFETY: by the caller's promise no other thread runs the job, so the closure is taken
+        // once.
         unsafe { self.func.with_mut(|func| ManuallyDrop::take(&mut *func)) }
     }
 
-    /// What the job returned, or its panic.
+    /// Returns the job's result, or its panic.
     ///
     /// # Safety
     ///

@@ -1,4 +1,4 @@
-//! The latch of many jobs.
+//! Latch of many jobs.
 
 use super::worker::{LatchOwner, WorkerLatch};
 use super::{Latch, LockLatch};
@@ -6,31 +6,31 @@ use crate::engine::{Point, Registry, SharedCount, Since, WaitFor, WorkerThread};
 use drowse_sync::atomic::{AtomicUsize, Ordering};
 use drowse_sync::{Arc, mutant};
 
-/// Set when it was counted down as often as it was counted up.
+/// Latch that is set when it was counted down as often as it was counted up.
 #[derive(Debug)]
 pub(crate) struct CountLatch {
     left: AtomicUsize,
     at_zero: AtZero,
 }
 
-/// What is set when the count reaches zero.
+/// Latch that is set when the count reaches zero.
 #[derive(Debug)]
 enum AtZero {
-    /// A worker waits, and helps meanwhile.
+    /// Latch of a worker that waits, and runs other jobs meanwhile.
     Worker(WorkerLatch<AnyPool>),
-    /// A thread that belongs to no pool waits.
+    /// Latch of a thread that belongs to no pool.
     Outside(LockLatch),
 }
 
 impl CountLatch {
-    /// A latch with `count` to go, waited for by `owner`, or by a thread that is not a worker. What
-    /// is spawned from now on may be what it waits for.
+    /// Returns a latch with this count, for `owner` to wait on, or for a thread that is not a
+    /// worker. The jobs that it waits for are spawned from now on.
     pub(crate) fn new(count: usize, owner: Option<&WorkerThread>) -> Self {
         let since = owner.map_or(Point { position: 0, moment: 0 }, WorkerThread::take_point);
         Self::since(since, count, owner)
     }
 
-    /// The same, if what it waits for may have been spawned since then.
+    /// Returns a latch like [`new`](Self::new), for jobs that were spawned since this point.
     pub(crate) fn since(since: Point, count: usize, owner: Option<&WorkerThread>) -> Self {
         let at_zero = match owner {
             Some(owner) => AtZero::Worker(WorkerLatch::for_owner(AnyPool::new(owner, since))),
@@ -39,7 +39,7 @@ impl CountLatch {
         Self { left: AtomicUsize::new(count), at_zero }
     }
 
-    /// Whether this worker is the one that was given to `new`.
+    /// Returns `true` if this worker is the owner given to `new`.
     pub(crate) fn is_waited_for_by(&self, worker: &WorkerThread) -> bool {
         match &self.at_zero {
             AtZero::Worker(latch) => latch.owner_is(|owner| owner.is(worker)),
@@ -47,8 +47,8 @@ impl CountLatch {
         }
     }
 
-    /// Waits until none is left. `owner` is the one given to `new`, `registry` where the jobs run,
-    /// and `what` what they are.
+    /// Waits until the count is zero. `owner` is the owner given to `new`, `registry` is the pool
+    /// that runs the jobs, and `what` is the kind of wait.
     pub(crate) fn wait(&self, owner: Option<&WorkerThread>, registry: &Registry, what: WaitFor) {
         match (&self.at_zero, owner) {
             (AtZero::Worker(latch), Some(owner)) => {
@@ -58,7 +58,9 @@ impl CountLatch {
                 owner.wait_until(latch.word(), what, since);
             }
             // In a forked child the pool has no threads. But there may be nothing to wait for.
-            (AtZero::Outside(latch), None) if latch.is_set() && registry.is_left_behind() => latch.wait(),
+            (AtZero::Outside(latch), None) if latch.is_set() && registry.is_left_behind() => {
+                latch.wait()
+            }
             (AtZero::Outside(latch), None) => {
                 let _waits = registry.note_waiter(what);
                 registry.help_until(|| latch.is_set());
@@ -69,13 +71,16 @@ impl CountLatch {
         }
     }
 
-    /// The worker of this pool that waits, if it is one, and since when.
+    /// Returns the waiter's index, and since when it waits for jobs, if it is a worker of this
+    /// pool.
     pub(crate) fn waiter_in(&self, registry: &Registry) -> Option<(usize, Point)> {
         let AtZero::Worker(latch) = &self.at_zero else { return None };
-        latch.owner_is(|owner| (owner.registry.id() == registry.id()).then_some((owner.index, owner.since)))
+        latch.owner_is(|owner| {
+            (owner.registry.id() == registry.id()).then_some((owner.index, owner.since))
+        })
     }
 
-    /// Waits until none is left, as a thread that is not a worker does, without a pool.
+    /// Waits until the count is zero, on a thread that is not a worker, without a pool.
     pub(crate) fn block(&self) {
         match &self.at_zero {
             AtZero::Outside(latch) => latch.wait(),
@@ -113,7 +118,7 @@ impl Latch for CountLatch {
 }
 
 impl SharedCount for CountLatch {
-    /// So many more to go. Only while at least one is left.
+    /// Counts up. Only while the caller holds at least one count.
     fn add(&self, count: usize) {
         // ORDERING: relaxed; the caller holds one of the counts, so zero cannot come first.
         let old = self.left.fetch_add(count, Ordering::Relaxed);
@@ -122,37 +127,39 @@ impl SharedCount for CountLatch {
 
     #[inline]
     fn is_down_to(&self, count: usize) -> bool {
-        // ORDERING: relaxed; who acts on it goes on to subtract, which acquires.
+        // ORDERING: relaxed; `Stock::put` acts on it by calling `subtract`, which acquires.
         self.left.load(Ordering::Relaxed) == count
     }
 
     /// Counts down; at zero, sets the latch.
     unsafe fn subtract(this: *const Self, count: usize) {
-        // ORDERING: release, so that the last one's acquire gathers what all the jobs wrote, and
-        // its own set passes it on to the waiter.
+        // ORDERING: release publishes what each job wrote; the last call's acquire gathers all of
+        // it, and its set of the latch passes it on to the waiter.
         let ordering = mutant::weaken("latch/count-relaxed", Ordering::AcqRel);
         // SAFETY: alive as the call begins: the counts that are given up here have kept the waiter
-        // waiting. Unless they were the last, we are done with `this`.
+        // waiting. If they were not the last, `this` is not used after that.
         if unsafe { (*this).left.fetch_sub(count, ordering) } != count {
             return;
         }
-        // SAFETY: nobody but the last sets the latch, so the waiter still waits, until one of these
-        // has set what it waits for. That is the last use of `this`.
+        // SAFETY: only the last call sets the latch, so the waiter still waits, until one of the
+        // calls below sets the latch in `at_zero`. That is the last use of `this`.
         unsafe {
             match &(*this).at_zero {
-                AtZero::Worker(latch) => WorkerLatch::set_from(latch, |owner| Arc::clone(&owner.registry)),
+                AtZero::Worker(latch) => {
+                    WorkerLatch::set_from(latch, |owner| Arc::clone(&owner.registry))
+                }
                 AtZero::Outside(latch) => LockLatch::set(latch),
             }
         }
     }
 }
 
-/// A worker of any pool, without a borrow of it. The setter keeps the registry alive.
+/// Worker of any pool, without a borrow of it. The setter clones `registry`, to keep it alive.
 #[derive(Debug)]
 struct AnyPool {
     registry: Arc<Registry>,
     index: usize,
-    /// Since when what the owner waits for may have been made.
+    /// Point since which the jobs that the owner waits for may have been made.
     since: Point,
 }
 

@@ -1,4 +1,4 @@
-//! The latch for threads that belong to no pool: they have nothing to help with, so they block.
+//! Latch for threads that belong to no pool: they have no jobs to help with, so they block.
 
 use super::Latch;
 use crate::engine::WorkerThread;
@@ -11,14 +11,13 @@ const UNSET: u32 = 0;
 const WAITING: u32 = 1;
 const SET: u32 = 2;
 
-/// An event that one thread blocks for. It can be used again after
+/// Latch for which a single thread blocks. It can be used again after
 /// [`wait_and_reset`](Self::wait_and_reset).
 #[derive(Debug)]
 pub(crate) struct LockLatch {
-    /// Shared with the setter, who may still be about to wake us when we have seen the latch set
-    /// and are gone.
+    /// Shared with `set`, which may call `wake` after the waiter has freed the latch.
     word: Arc<WaitWord>,
-    /// Ends when whoever holds the latch says so; one that is kept for reuse never does.
+    /// Ended by the drop of a `CountLatch`. A latch that is kept for reuse never ends it.
     pub(super) lifetime: Lifetime,
 }
 
@@ -27,51 +26,52 @@ impl LockLatch {
         Self { word: Arc::new(WaitWord::new(UNSET)), lifetime: Lifetime::new() }
     }
 
-    /// Whoever sets the latch must have its word before it does.
+    /// Returns the word. The setter needs it before it sets the latch, which may be freed then.
     fn word(&self) -> Arc<WaitWord> {
         self.lifetime.used();
         Arc::clone(&self.word)
     }
 
-    /// Whether it is set. Whoever acts on that must [wait](Self::wait) all the same: that acquires.
+    /// Returns `true` if the latch is set. A caller that acts on it must still [wait](Self::wait),
+    /// which acquires.
     pub(crate) fn is_set(&self) -> bool {
-        // ORDERING: relaxed; a look.
+        // ORDERING: relaxed; `wait`, which must follow, acquires.
         self.word.load(Ordering::Relaxed) == SET
     }
 
     /// Blocks until the latch is set.
     pub(crate) fn wait(&self) {
-        // WAKE: the setter swaps; it either sees WAITING, and wakes us, or makes this exchange
-        // fail.
+        // WAKE: either the swap in `set` sees WAITING, and `set` wakes this thread; or the swap
+        // comes first, and the exchange in `must_wait` fails.
         if self.must_wait() {
             self.word.wait_while(WAITING);
         }
     }
 
-    /// Blocks until the latch is set, but not much longer than `time`. Whether it is.
+    /// Blocks until the latch is set, but not much longer than `time`. Returns `true` if it is set.
     pub(crate) fn wait_for(&self, time: Duration) -> bool {
-        // WAKE: as in `wait`, which may follow.
+        // WAKE: as in `wait`, which may be called afterwards.
         !(self.must_wait() && self.word.wait_while_for(WAITING, time))
     }
 
-    /// Whether the latch is not set: then its setter sees that somebody waits.
+    /// Notes that a thread waits, for `set` to see. Returns `true` if the latch is not set.
     fn must_wait(&self) -> bool {
-        // ORDERING: relaxed; we have nothing to release. If the exchange fails because the latch is
-        // set, it acquires what the setter released.
+        // ORDERING: relaxed; the waiter has nothing to release. If the exchange fails because the
+        // latch is set, it acquires what `set` released.
         self.word.replace(UNSET, WAITING, Ordering::Relaxed) || self.still_waits()
     }
 
-    /// Whether we have waited before, and must go on to do so.
+    /// Returns `true` if this thread has waited before, and must wait on.
     fn still_waits(&self) -> bool {
-        // ORDERING: acquire pairs with the release of the setter, who may be there by now.
+        // ORDERING: acquire pairs with the release in `set`. Relaxed would miss the job's result.
         self.word.load(mutant::weaken("latch/lock-again-relaxed", Ordering::Acquire)) == WAITING
     }
 
-    /// Blocks until the latch is set, then makes it as new.
+    /// Blocks until the latch is set, then makes it unset again.
     pub(crate) fn wait_and_reset(&self) {
         self.wait();
-        // ORDERING: relaxed; whoever sets it next gets it through a queue, which orders this
-        // before.
+        // ORDERING: relaxed; the next setter gets the latch through a queue, which orders this
+        // first.
         self.word.store(UNSET, Ordering::Relaxed);
     }
 }
@@ -83,14 +83,15 @@ impl LockLatch {
     ///
     /// `this` must be alive when the call begins. It may be gone when the call returns.
     pub(crate) unsafe fn set(this: *const Self) {
-        // SAFETY: alive as the call begins; from here on our own count keeps the word.
+        // SAFETY: alive as the call begins; after that the cloned `Arc` keeps the word alive.
         let word = unsafe { (*this).word() };
-        // ORDERING: release pairs with the acquire of the waiter: it sees the job's result.
+        // ORDERING: release pairs with the acquire in `must_wait`, `still_waits` and
+        // `WaitWord::wait_while`: the waiter sees the job's result.
         let old = word.swap(SET, mutant::weaken("latch/lock-set-relaxed", Ordering::Release));
         let word = faulty!(
             "latch/lock-fetch-late",
             word,
-            // SAFETY: none, that is the point of the fault: the latch may be gone.
+            // SAFETY: none; the fault is to use the latch when it may be gone.
             unsafe { (*this).word() }
         );
         if old == WAITING {

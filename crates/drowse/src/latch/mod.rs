@@ -2,14 +2,13 @@
 //!
 //! | | set when | who waits, and how |
 //! |---|---|---|
-//! | [`SpinLatch`] | the one job is done | the worker that made it; helps meanwhile |
-//! | [`CrossLatch`] | the one job is done | a worker of *another* pool; helps its own |
-//! | [`CountLatch`] | several jobs are done | a worker, helping; or a thread outside, blocking |
+//! | [`SpinLatch`] | the one job is done | the worker that made it; runs jobs meanwhile |
+//! | [`CrossLatch`] | the one job is done | a worker of *another* pool; runs that pool's jobs |
+//! | [`CountLatch`] | all its jobs are done | a worker, running jobs; an outside thread, blocking |
 //! | [`LockLatch`] | a worker or a thread outside sets it | a thread outside, blocking |
 //! | [`OnceLatch`] | the pool ends | each worker in its main loop |
 //!
-//! A worker sleeps on the three-state [`LatchWord`](drowse_sleep::LatchWord) at the heart of the
-//! first three and the last.
+//! A worker sleeps on the [`LatchWord`](drowse_sleep::LatchWord) in the first three and the last.
 
 mod count;
 mod lock;
@@ -27,7 +26,7 @@ use crate::engine::WorkerThread;
 pub(crate) trait Latch {
     /// Sets the latch and wakes its waiter. `setter` is the calling thread.
     ///
-    /// The waiter may free the latch as soon as it sees it set, so this takes a raw pointer, and an
+    /// The waiter may free the latch as soon as it sees it set. So this takes a raw pointer, and an
     /// implementation must not touch `this` after the step that makes it set.
     ///
     /// # Safety
@@ -35,15 +34,14 @@ pub(crate) trait Latch {
     /// `this` must be alive when the call begins.
     unsafe fn set(this: *const Self, setter: &WorkerThread);
 
-    /// Returns `true` if the calling worker, which is about to run the job, is not the thread that
-    /// made the latch.
+    /// Returns `true` if the calling worker, which is about to run the job, did not make the latch.
     #[inline(always)]
     fn migrated(&self, _worker: &WorkerThread) -> bool {
         true
     }
 }
 
-/// A latch that another frame owns.
+/// Reference to a latch that another frame owns.
 #[derive(Debug)]
 pub(crate) struct LatchRef<'a, L>(&'a L);
 

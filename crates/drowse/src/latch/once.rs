@@ -1,10 +1,10 @@
-//! The latch that ends a worker's main loop.
+//! Latch that ends a worker's main loop.
 
 use crate::engine::Registry;
 use drowse_sleep::{LatchWord, Reason};
 use drowse_sync::omittable;
 
-/// Lives in the registry, is set once, by whoever ends the pool.
+/// Latch in the registry, set once, by the thread that ends the pool.
 #[derive(Debug)]
 pub(crate) struct OnceLatch {
     word: LatchWord,
@@ -23,6 +23,9 @@ impl OnceLatch {
     pub(crate) fn set_and_wake(&self, registry: &Registry, worker: usize) {
         // SAFETY: the latch is borrowed, so it is alive.
         let slept = unsafe { LatchWord::set(&self.word) };
-        omittable!("engine/terminate-no-wake", registry.wake_owner(worker, slept, Reason::Terminate));
+        omittable!(
+            "engine/terminate-no-wake",
+            registry.wake_owner(worker, slept, Reason::Terminate)
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! The latch of a job that one worker waits for.
+//! Latch of a job that a single worker waits for.
 
 use super::Latch;
 use crate::engine::{End, Registry, WorkerThread};
@@ -7,7 +7,7 @@ use drowse_sync::{Arc, Lifetime, faulty, omittable};
 use std::cell::Cell;
 use std::ops::Deref;
 
-/// Set when the one job is done.
+/// Latch that is set when its one job is done.
 #[derive(Debug)]
 pub(crate) struct WorkerLatch<O: LatchOwner> {
     word: LatchWord,
@@ -15,24 +15,24 @@ pub(crate) struct WorkerLatch<O: LatchOwner> {
     lifetime: Lifetime,
 }
 
-/// Set by a worker of the owner's own pool.
+/// Latch that is set by a worker of the owner's own pool.
 pub(crate) type SpinLatch = WorkerLatch<SamePool>;
 
-/// Set by a worker of another pool.
+/// Latch that is set by a worker of another pool.
 pub(crate) type CrossLatch<'a> = WorkerLatch<OtherPool<'a>>;
 
-/// The worker that waits for a latch, as the latch knows it.
+/// Worker that waits for a latch, as the latch knows it.
 pub(crate) trait LatchOwner {
-    /// The fault of fetching the owner from a latch that is set already.
+    /// Name of the fault to fetch the owner from a latch that is set already.
     const FETCH_LATE: &'static str;
-    /// The fault of not waking the owner.
+    /// Name of the fault not to wake the owner.
     const NO_WAKE: &'static str;
 
     fn index(&self) -> usize;
 }
 
 impl<O: LatchOwner> WorkerLatch<O> {
-    /// A latch that is not set.
+    /// Returns a latch that is not set.
     #[inline(always)]
     pub(super) fn for_owner(owner: O) -> Self {
         Self::with_word(LatchWord::new(), owner)
@@ -52,13 +52,13 @@ impl<O: LatchOwner> WorkerLatch<O> {
         &self.word
     }
 
-    /// What this says of the owner.
+    /// Returns what `what` reads from the owner.
     pub(super) fn owner_is<R>(&self, what: impl FnOnce(&O) -> R) -> R {
         what(&self.owner)
     }
 
-    /// Sets the latch and wakes its owner. `pool` returns what keeps the owner's registry alive
-    /// when the latch is gone.
+    /// Sets the latch and wakes its owner. `pool` returns a reference that keeps the owner's
+    /// registry alive when the latch is gone.
     ///
     /// # Safety
     ///
@@ -68,20 +68,20 @@ impl<O: LatchOwner> WorkerLatch<O> {
     where
         P: Deref<Target = Registry>,
     {
-        // SAFETY: `this` is alive until its word is set; after that this is called by the fault
-        // only.
+        // SAFETY: `this` is alive until its word is set. Only the fault calls this after that.
         let owner = || unsafe {
             (*this).lifetime.used();
             (pool(&(*this).owner), (*this).owner.index())
         };
-        // The owner may free the latch as soon as the word is set. So all that is needed after that
-        // is fetched before.
+        // The owner may free the latch once the word is set, so the rest is fetched before.
         let before = owner();
         // SAFETY: alive until its word is set. This is the last use of `this`.
         let slept = unsafe { LatchWord::set(&raw const (*this).word) };
-        // (The point of the fault: the latch may be gone.)
+        // (The fault fetches it again, from a latch that may be gone.)
         let (pool, index) = faulty!(O::FETCH_LATE, before, owner());
-        // WAKE: the owner, if it sleeps on the word: it did before we set it, or it finds it set.
+        // WAKE: the owner, if it sleeps on the word: its `tell_asleep` came before
+        // `LatchWord::set`, which then returned `true`; or `tell_asleep` fails, and the owner finds
+        // the latch set.
         omittable!(O::NO_WAKE, pool.wake_owner(index, slept, Reason::Latch));
     }
 }
@@ -90,8 +90,8 @@ impl Latch for SpinLatch {
     #[inline(never)]
     unsafe fn set(this: *const Self, setter: &WorkerThread) {
         // Only workers of the owner's pool take jobs from its deque. So the setter is one of them,
-        // and keeps the registry. (The latch of a job that was pushed to nobody's deque has no
-        // owner that sleeps: any registry will do.)
+        // and keeps the registry alive. (The latch of a job that was pushed to nobody's deque has
+        // no owner that sleeps: any registry will do.)
         // SAFETY: the caller's promise.
         unsafe { Self::set_from(this, |_| &**setter.registry()) };
     }
@@ -116,35 +116,35 @@ impl<O: LatchOwner> Drop for WorkerLatch<O> {
     }
 }
 
-/// A worker of the pool that runs the job, by the end of its deque.
+/// Worker of the pool that runs the job, identified by the end of its deque.
 #[derive(Debug)]
 pub(crate) struct SamePool(Cell<End>);
 
 impl SpinLatch {
-    /// For a job that is going to be pushed to this position.
+    /// Returns the latch of a job that is going to be pushed to this position.
     ///
     /// # Safety
     ///
     /// If `owner` is the end of a worker's deque, only workers of its pool may set the latch, and
-    /// the deque must be there until then. If it is nobody's, that must be there until then, and no
-    /// worker may wait for the latch.
+    /// the deque must exist until then. If it is the end of nobody's deque, that deque must exist
+    /// until then, and no worker may wait for the latch.
     #[inline(always)]
     pub(crate) unsafe fn new(owner: End, position: i64) -> Self {
         Self::with_word(LatchWord::with_note(position), SamePool(Cell::new(owner)))
     }
 
-    /// The position of its job, or a negative number if it is set.
+    /// Returns the position of its job, or a negative number if the latch is set.
     #[inline(always)]
     pub(crate) fn position(&self) -> i64 {
         self.word.note()
     }
 
-    /// The job was pushed again, by its owner, to another position.
+    /// Records that the owner has pushed the job again, to another position.
     pub(crate) fn set_position(&self, position: i64) {
         self.word.set_note(position);
     }
 
-    /// The end that it was made with, unless that has changed.
+    /// Returns the end given to `new` or, later, to `set_end`.
     #[inline(always)]
     pub(crate) fn end(&self) -> End {
         self.owner.0.get()
@@ -155,7 +155,7 @@ impl SpinLatch {
     ///
     /// # Safety
     ///
-    /// As for [`new`](Self::new); and no other thread may use the latch yet.
+    /// As for [`new`](Self::new), and no other thread may use the latch yet.
     pub(crate) unsafe fn set_end(&self, end: End) {
         self.owner.0.set(end);
     }
@@ -166,14 +166,14 @@ impl LatchOwner for SamePool {
     const NO_WAKE: &'static str = "engine/spin-latch-no-wake";
 
     fn index(&self) -> usize {
-        // SAFETY: a deque is there as long as its pool, which the setter keeps. Nobody's is a
-        // static, or lives as long as the `Detour` of the worker that waits for the call.
+        // SAFETY: a worker's deque exists as long as its pool, which the setter keeps alive.
+        // Nobody's deque is static, or lives as long as the `Detour` of the worker that waits.
         unsafe { self.0.get().number() }
     }
 }
 
-/// A worker of another pool than the one that runs the job. The setter keeps the owner's registry
-/// alive, even if its pool is dropped the moment the owner goes on.
+/// Worker of another pool than the one that runs the job. The setter clones a reference to the
+/// owner's registry, since the owner may go on at once and its pool be dropped.
 #[derive(Debug)]
 pub(crate) struct OtherPool<'a>(&'a WorkerThread);
 

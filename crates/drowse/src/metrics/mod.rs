@@ -1,4 +1,4 @@
-//! What the workers of a pool have done: always counted, never on the hot path.
+//! Counts of what the workers of a pool have done: always on, never on the hot path.
 
 mod table;
 
@@ -6,7 +6,7 @@ use drowse_sleep::SleepMetrics;
 use drowse_sync::Counter;
 use std::iter;
 
-/// The counts that a worker keeps of its searches. It alone writes them.
+/// Counts that a worker keeps of its searches. Only the worker writes them.
 #[derive(Debug, Default)]
 pub(crate) struct WorkMeter {
     pub(crate) searches: Counter,
@@ -27,11 +27,11 @@ impl WorkMeter {
     }
 }
 
-/// What the workers of a pool had done at one moment. See
+/// Counts of what the workers of a pool had done at one moment. See
 /// [`ThreadPool::metrics`](crate::ThreadPool::metrics).
 ///
-/// Each count is true on its own; since the workers go on while they are read, two counts may not
-/// fit together exactly.
+/// Each count is exact on its own. But the workers go on while their counts are read, so two counts
+/// may not fit together exactly.
 ///
 /// ```
 /// use drowse::Reason;
@@ -47,17 +47,17 @@ impl WorkMeter {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metrics {
-    /// The name of the sleep protocol.
+    /// Name of the sleep protocol.
     pub protocol: &'static str,
-    /// Each worker's share.
+    /// Counts of each worker.
     pub workers: Vec<WorkerMetrics>,
-    /// Each spare's: those who stood in for workers that block, if there were any.
+    /// Counts of each spare, that is, of the threads that stood in for workers that blocked.
     pub spares: Vec<WorkerMetrics>,
-    /// How often.
+    /// Counts of loans.
     pub loans: LoanMetrics,
 }
 
-/// How often workers have lent their places. See [`blocking`](crate::blocking).
+/// Counts of places lent by workers that blocked. See [`blocking`](crate::blocking).
 ///
 /// ```
 /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -68,16 +68,16 @@ pub struct Metrics {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoanMetrics {
-    /// Times that a worker was going to block, and there was a spare for it.
+    /// Times that a worker was about to block and a spare took its place.
     pub made: u64,
-    /// Times that there was none.
+    /// Times that a worker was about to block and there was no spare.
     pub refused: u64,
-    /// Threads that were started to be spares.
+    /// Threads that were started as spares.
     pub threads_started: u64,
 }
 
 impl Metrics {
-    /// All workers together, and the spares.
+    /// Returns the sum over all workers and spares.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
@@ -95,7 +95,7 @@ impl Metrics {
         total
     }
 
-    /// What was done since `earlier`, which must be of the same pool.
+    /// Returns what was done since `earlier`, which must be of the same pool.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -118,19 +118,22 @@ impl Metrics {
             loans: LoanMetrics {
                 made: self.loans.made.saturating_sub(earlier.loans.made),
                 refused: self.loans.refused.saturating_sub(earlier.loans.refused),
-                threads_started: self.loans.threads_started.saturating_sub(earlier.loans.threads_started),
+                threads_started: self
+                    .loans
+                    .threads_started
+                    .saturating_sub(earlier.loans.threads_started),
             },
         }
     }
 }
 
-/// What one worker, or all of them, have done.
+/// Counts of one worker, or of all of them together.
 ///
 /// ```
 /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
 /// pool.install(|| ());
 /// let worker = pool.metrics().workers[0];
-/// assert_eq!((worker.injected, worker.steals), (1, 0)); // it has nobody to steal from
+/// assert_eq!((worker.injected, worker.steals), (1, 0)); // there is no other worker to steal from
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -141,12 +144,12 @@ pub struct WorkerMetrics {
     pub steals: u64,
     /// Jobs taken that came from outside the pool.
     pub injected: u64,
-    /// Times that it had the system execute a fence on all processors that run the process, to
-    /// steal or to sleep: some microseconds, and tens of them on a virtual machine. There are none
-    /// where the system cannot do that; and if there are too many, the workers do without, for a
+    /// Times that the worker had the system execute a fence on all processors that run the process,
+    /// in order to steal or to sleep. That takes some microseconds, on a virtual machine tens of
+    /// them. 0 where the system cannot do that. If there are too many, the workers do without for a
     /// while.
     pub heavy_fences: u64,
-    /// How it slept.
+    /// Counts of the worker's sleep.
     pub sleep: SleepMetrics,
 }
 

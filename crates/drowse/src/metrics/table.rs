@@ -1,4 +1,4 @@
-//! The metrics as people read them.
+//! Metrics as a table for people to read.
 
 use super::{LoanMetrics, Metrics, WorkerMetrics};
 use drowse_sleep::Reason;
@@ -6,10 +6,10 @@ use std::fmt;
 use std::time::Duration;
 
 impl fmt::Display for Metrics {
-    /// One row per worker, and one for all together. `wakes:` are the wake-ups by reason, for those
-    /// reasons that there were ([`Reason`] explains them); `fruitless` those after which the worker
+    /// Writes one row per worker, and one for the sum. `wakes:` are the wake-ups by reason, for the
+    /// reasons that occurred ([`Reason`] explains them); `fruitless` those after which the worker
     /// slept again without having found anything; `kept awake` those that came before it slept.
-    /// Below it, if there were any: [heavy fences](WorkerMetrics::heavy_fences),
+    /// Below, if there were any: [heavy fences](WorkerMetrics::heavy_fences),
     /// [sentries](crate::SleepMetrics::sentries), and where workers began that were woken by
     /// working ones.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -57,7 +57,7 @@ impl fmt::Display for Metrics {
 }
 
 impl Metrics {
-    /// Who stood in for those who blocked, if anybody did.
+    /// Writes how often spares stood in for workers that blocked, if any worker blocked.
     fn fmt_loans(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let LoanMetrics { made, refused, threads_started } = self.loans;
         if made + refused == 0 {
@@ -70,7 +70,7 @@ impl Metrics {
         )
     }
 
-    /// Where workers began that were woken by working ones, if there were any.
+    /// Writes where workers began that were woken by working ones, if there were any.
     fn fmt_places(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sleep = self.total().sleep;
         let (steered, unsteered, behind) = (sleep.steered, sleep.unsteered, sleep.behind_waker);
@@ -102,7 +102,7 @@ fn headings(reasons: &[Reason]) -> Vec<String> {
     cells
 }
 
-/// Returns what stands below the [`headings`] for a worker.
+/// Returns the cells below the [`headings`] for a worker.
 fn row(name: String, worker: &WorkerMetrics, reasons: &[Reason]) -> Vec<String> {
     let sleep = &worker.sleep;
     let mut counts = vec![worker.searches, worker.steals, worker.injected, sleep.sleeps];
@@ -118,10 +118,10 @@ fn row(name: String, worker: &WorkerMetrics, reasons: &[Reason]) -> Vec<String> 
     cells
 }
 
-/// A time in three digits or so.
+/// Returns a time with about three digits.
 fn short(time: Duration) -> String {
     let (seconds, nanos) = (time.as_secs(), u64::from(time.subsec_nanos()));
-    // In tenths of a unit, rounded; seconds in hundredths.
+    // Tenths of a unit, rounded. For seconds, hundredths.
     let tenths = |unit: u64| (nanos + unit / 20) / (unit / 10);
     match nanos {
         _ if seconds > 0 => {
@@ -144,8 +144,12 @@ mod tests {
 
     #[test]
     fn columns_line_up_and_rows_add_up() {
-        let worker =
-            WorkerMetrics { searches: 1_234_567, steals: 5, injected: 8, ..WorkerMetrics::default() };
+        let worker = WorkerMetrics {
+            searches: 1_234_567,
+            steals: 5,
+            injected: 8,
+            ..WorkerMetrics::default()
+        };
         let table = of(vec![worker, worker]).to_string();
         let lines: Vec<&str> = table.lines().collect();
         assert_eq!(lines[0], "2 workers, sleep protocol jec");
@@ -165,9 +169,14 @@ mod tests {
         worker.sleep.steered = 7;
         assert!(shown(worker).ends_with("woken by working ones: 7 steered, 0 left to the system"));
         (worker.sleep.unsteered, worker.sleep.behind_waker) = (3, 2);
-        assert!(shown(worker).ends_with("7 steered, 3 left to the system, 2 of them behind their wakers"));
+        assert!(
+            shown(worker)
+                .ends_with("7 steered, 3 left to the system, 2 of them behind their wakers")
+        );
         worker.sleep.late = 5;
-        assert!(shown(worker).contains("7 steered, 5 of them late, 3 left to the system, 2 of them"));
+        assert!(
+            shown(worker).contains("7 steered, 5 of them late, 3 left to the system, 2 of them")
+        );
     }
 
     #[test]
@@ -179,7 +188,9 @@ mod tests {
         metrics.spares = vec![WorkerMetrics { steals: 4, ..WorkerMetrics::default() }];
         let shown = metrics.to_string();
         assert!(
-            shown.ends_with("while workers blocked: 3 times a spare, 0 times none; 1 spare thread started"),
+            shown.ends_with(
+                "while workers blocked: 3 times a spare, 0 times none; 1 spare thread started"
+            ),
             "{shown}"
         );
     }
@@ -188,6 +199,9 @@ mod tests {
     fn times_are_short() {
         let shown = [0, 40, 60, 1_500, 999_960, 2_500_000, 3_210_000_000, 5_999_000_000]
             .map(|nanos| short(Duration::from_nanos(nanos)));
-        assert_eq!(shown, ["0", "0.0 us", "0.1 us", "1.5 us", "1000.0 us", "2.5 ms", "3.21 s", "6.00 s"]);
+        assert_eq!(
+            shown,
+            ["0", "0.0 us", "0.1 us", "1.5 us", "1000.0 us", "2.5 ms", "3.21 s", "6.00 s"]
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Tasks, at home in a queue that a model looks after.
+//! Tasks whose home is a queue that a model runs.
 
 use crate::engine::WorkerThread;
 use crate::job::{Execute, JobRef};
@@ -11,30 +11,30 @@ use std::future::Future;
 use std::task::{Poll, Waker};
 use std::thread;
 
-/// Whether this is what a task leaves that was cancelled.
+/// Returns `true` if this is the payload of a task that was cancelled.
 pub fn is_cancelled(payload: &(dyn Any + Send)) -> bool {
     payload.is::<Cancelled>()
 }
 
-/// Where the tasks wait for a step.
+/// Queue in which tasks wait for their next step.
 #[derive(Debug, Clone)]
 pub struct TaskQueue {
     state: Arc<Mutex<State>>,
-    /// Whether they are no reason not to close it: somebody else waits for them.
+    /// `true` if the tasks are no reason to keep the queue open, because a scope waits for them.
     is_scoped: bool,
 }
 
 #[derive(Debug)]
 struct State {
     jobs: Vec<JobRef>,
-    /// Those whose bodies are there.
+    /// Number of tasks whose bodies exist.
     bodies: usize,
-    /// Those that are a reason not to close the queue.
+    /// Number of reasons to keep the queue open: tasks, and references that are to be met.
     reasons: usize,
 }
 
 drowse_sync::thread_local! {
-    /// How many were met that had ended early.
+    /// Number of references whose tasks had ended early, met by this thread in the current step.
     static MET: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -49,29 +49,29 @@ impl State {
     }
 }
 
-/// The handle of such a task.
+/// Handle of a task in such a queue.
 #[derive(Debug)]
 pub struct TaskHandle<T>(Handle<T>);
 
 impl TaskQueue {
-    /// An empty one.
+    /// Returns an empty queue.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         let state = State { jobs: Vec::new(), bodies: 0, reasons: 0 };
         Self { state: Arc::new(Mutex::new(state)), is_scoped: false }
     }
 
-    /// An empty one, for tasks of a scope, which waits for them.
+    /// Returns an empty queue for tasks of a scope, which waits for them.
     pub fn of_scope() -> Self {
         Self { is_scoped: true, ..Self::new() }
     }
 
-    /// A task that calls a closure.
+    /// Spawns a task that calls a closure.
     pub fn spawn<T: Send>(&self, closure: impl FnOnce() -> T + Send + 'static) -> TaskHandle<T> {
         self.spawn_body(Closure(Some(closure)))
     }
 
-    /// A task that polls a future.
+    /// Spawns a task that polls a future.
     pub fn spawn_future<F>(&self, future: F) -> TaskHandle<F::Output>
     where
         F: Future<Output: Send> + Send + 'static,
@@ -79,7 +79,10 @@ impl TaskQueue {
         self.spawn_body(Polled(future))
     }
 
-    fn spawn_body<B: task::Body<Output: Send> + Send + 'static>(&self, body: B) -> TaskHandle<B::Output> {
+    fn spawn_body<B: task::Body<Output: Send> + Send + 'static>(
+        &self,
+        body: B,
+    ) -> TaskHandle<B::Output> {
         {
             let mut state = self.state.lock();
             state.bodies += 1;
@@ -91,32 +94,32 @@ impl TaskQueue {
         TaskHandle(handle)
     }
 
-    /// Runs the next step of a task. False if none is there.
+    /// Runs the next step of a task. Returns `false` if there is none.
     pub fn run_one(&self) -> bool {
         let job = self.state.lock().jobs.pop();
-        // SAFETY: it is in the queue no more. If it unwinds, the model fails.
+        // SAFETY: it was taken from the queue. If it unwinds, the model fails.
         let ran = job.inspect(|job| unsafe { task::execute::<Self>(*job, &()) }).is_some();
         self.state.lock().give_up(MET.with(Cell::take));
         ran
     }
 
-    /// Whether nothing would be lost if the queue were closed.
+    /// Returns `true` if no task would be lost by closing the queue.
     pub fn may_close(&self) -> bool {
         self.state.lock().reasons == 0
     }
 
-    /// Whether there are no steps to run.
+    /// Returns `true` if there are no steps to run.
     pub fn is_empty(&self) -> bool {
         self.state.lock().jobs.is_empty()
     }
 
-    /// How many tasks there are whose bodies are there.
+    /// Returns the number of tasks whose bodies exist.
     pub fn bodies(&self) -> usize {
         self.state.lock().bodies
     }
 }
 
-/// Models call `task::execute` themselves.
+/// Never called: models call `task::execute` themselves.
 unsafe fn execute(_: JobRef, _: &WorkerThread) {
     unreachable!("there are no workers");
 }
@@ -167,21 +170,21 @@ impl<T> TaskHandle<T> {
             latch.block();
         }
         assert!(self.0.is_done());
-        // SAFETY: it is done, and the handle is gone after this.
+        // SAFETY: the task is done, and the handle is consumed here.
         unsafe { self.0.take_result() }
     }
 
-    /// The result, if it is there; otherwise leaves the waker.
+    /// Returns the result, if it is there; otherwise leaves the waker.
     pub fn poll(&mut self, waker: &Waker) -> Poll<thread::Result<T>> {
         if !self.0.is_done() && self.0.is_awaited_by_task(waker) {
             return Poll::Pending;
         }
         assert!(self.0.is_done());
-        // SAFETY: it is done; models do not poll again.
+        // SAFETY: the task is done; models do not poll again.
         Poll::Ready(unsafe { self.0.take_result() })
     }
 
-    /// Calls it off.
+    /// Cancels the task. Returns `true` if that has an effect.
     pub fn cancel(&self) -> bool {
         self.0.cancel()
     }

@@ -1,15 +1,15 @@
-//! That no worker can go on.
+//! Report of a pool in which no worker can go on.
 
 use super::WorkerReport;
 use std::fmt;
 use std::panic::Location;
 
-/// A pool in which nothing moves: no worker is active; and some are blocked in the user's code, or
-/// jobs are queued and no spare thread is left to run them.
-/// What a [deadlock handler](crate::ThreadPoolBuilder::deadlock_handler) is told.
+/// Report of a pool in which nothing moves: no worker is active, and some are blocked in the user's
+/// code, or jobs are queued and no spare thread is left to run them. A [deadlock
+/// handler](crate::ThreadPoolBuilder::deadlock_handler) is given this.
 ///
-/// The others, if any, sleep, or have ended with the pool. `Display` says it in one line, and adds
-/// one for each worker that does not merely wait for work:
+/// The other workers, if any, sleep, or have ended with the pool. `Display` writes one line, and
+/// one more for each worker that does not merely wait for work:
 ///
 /// ```text
 /// no worker of 3 can go on: 0 is blocked on the cache at a.rs:12:9, 2 sleep
@@ -35,21 +35,21 @@ use std::panic::Location;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Deadlock {
-    /// How many workers the pool has.
+    /// Number of workers of the pool.
     pub num_threads: usize,
-    /// Those that are blocked.
+    /// Workers that are blocked.
     pub blocked: Vec<BlockedWorker>,
-    /// How many [spare threads](crate::ThreadPoolBuilder::max_spare_threads) the pool can have, if
-    /// all of them are in use while workers are inside of [`blocking`](crate::blocking()), or wait
-    /// in [isolation](crate::isolate()).
+    /// Number of [spare threads](crate::ThreadPoolBuilder::max_spare_threads) that the pool can
+    /// have, if all of them are in use while workers are inside of [`blocking`](crate::blocking())
+    /// or wait in [isolation](crate::isolate()).
     pub out_of_spares: Option<usize>,
-    /// How many sleep.
+    /// Number of workers that sleep.
     pub asleep: usize,
-    /// All of them.
+    /// Reports of all workers.
     pub workers: Vec<WorkerReport>,
 }
 
-/// A worker that said that it blocks.
+/// A worker that is marked as blocked.
 ///
 /// # Example
 ///
@@ -69,11 +69,11 @@ pub struct Deadlock {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BlockedWorker {
-    /// Which one.
+    /// Index of the worker.
     pub index: usize,
-    /// What it blocks on, if it [said so](crate::mark_blocked_on).
+    /// Name of what it blocks on, if [given](crate::mark_blocked_on).
     pub what: Option<&'static str>,
-    /// Where it said so.
+    /// Place in the code that marked it as blocked.
     pub at: &'static Location<'static>,
 }
 
@@ -97,7 +97,9 @@ impl fmt::Display for Deadlock {
         match self.out_of_spares {
             None => (),
             Some(0) => write!(f, "{comma} it has no spare threads")?,
-            Some(spares) => write!(f, "{comma} all {spares} spare threads are in use (max_spare_threads)")?,
+            Some(spares) => {
+                write!(f, "{comma} all {spares} spare threads are in use (max_spare_threads)")?
+            }
         }
         match self.asleep {
             0 => (),

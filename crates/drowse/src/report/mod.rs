@@ -1,4 +1,4 @@
-//! What people are told when nothing moves.
+//! Reports for people when nothing moves.
 
 mod deadlock;
 mod stall;

@@ -1,4 +1,4 @@
-//! That a worker does not come back from its job.
+//! Report of workers that do not come back from their jobs.
 
 use super::WorkerReport;
 use super::time::{Exact, Tenths};
@@ -7,11 +7,11 @@ use drowse_sync::{ThreadId, stacks_command};
 use std::fmt;
 use std::time::Duration;
 
-/// Workers that have been inside one job for long while something waits for them. What a
-/// [stall handler](crate::ThreadPoolBuilder::stall_handler) is told.
+/// Report of workers that stay inside one job while other work waits. A [stall
+/// handler](crate::ThreadPoolBuilder::stall_handler) is given this.
 ///
-/// `Display` says it in one line, and adds one for each of these workers, for each that waits for
-/// something in the middle of a job, and for each thread outside that waits. The last line is the
+/// `Display` writes one line, and one more for each of these workers, for each worker that waits in
+/// the middle of a job, and for each thread outside that waits. The last line is the
 /// [command](Stall::stacks_command) that shows the stacks of all threads:
 ///
 /// ```text
@@ -44,23 +44,23 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stall {
-    /// How many workers the pool has.
+    /// Number of workers of the pool.
     pub num_threads: usize,
-    /// What the names of its threads have in common, if they have names.
+    /// Common part of the names of its threads, if they have names.
     pub pool_name: Option<String>,
-    /// How long a worker may be inside one job.
+    /// Time that a worker may be inside one job.
     pub after: Duration,
-    /// Those that have been for longer.
+    /// Workers that have been inside one job for longer than that.
     pub stalled: Vec<StalledWorker>,
-    /// Whether jobs are queued, and no worker takes them.
+    /// `true` if jobs are queued and no worker takes them.
     pub queued: bool,
-    /// Those that sleep in the middle of a job, until something has happened.
+    /// Workers that sleep in the middle of a job until something has happened.
     pub waiting: Vec<WorkerReport>,
-    /// Threads that are no workers of the pool, and have waited for it for longer than that.
+    /// Threads outside the pool that have waited for it for longer than that.
     pub outside: Vec<WaitingThread>,
 }
 
-/// A thread that waits for a pool and is no worker of it.
+/// A thread that waits for a pool and is not one of its workers.
 ///
 /// # Example
 ///
@@ -88,19 +88,19 @@ pub struct Stall {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WaitingThread {
-    /// Its name, if it has one.
+    /// Name of the thread, if it has one.
     pub name: Option<String>,
-    /// Its number, as the system knows it, where it can be told.
+    /// Number of the thread in the system, if known.
     pub thread: Option<u32>,
-    /// What it waits for: [`WaitFor::Install`] is a closure in the pool.
+    /// Reason for the wait: [`WaitFor::Install`] is a closure in the pool.
     pub waits_for: WaitFor,
-    /// For how long it has waited.
+    /// Time that it has waited.
     pub since: Duration,
 }
 
 impl Stall {
-    /// Returns the command that shows the stacks of all threads of this process, and which of them
-    /// are the stalled ones, if the system has a usual debugger.
+    /// Returns the command that shows the stacks of all threads of this process and which of them
+    /// are stalled, if the system has a usual debugger.
     ///
     /// ```
     /// use drowse::{Stall, ThreadPoolBuilder};
@@ -147,15 +147,15 @@ impl Stall {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StalledWorker {
-    /// What drowse knows of it.
+    /// Report of the worker.
     pub worker: WorkerReport,
-    /// For how long it has not moved.
+    /// Time that it has not moved.
     pub since: Duration,
-    /// The state of its thread in the system's words, such as `S (sleeping)`, if the system tells.
+    /// State of its thread in the system's words, such as `S (sleeping)`, if the system tells.
     pub thread_state: Option<String>,
-    /// The function of the system that the thread waits in, if the system tells.
+    /// Function of the system that the thread waits in, if the system tells.
     pub wait_channel: Option<String>,
-    /// The system call that the thread is in, if the system tells.
+    /// System call that the thread is in, if the system tells.
     pub system_call: Option<String>,
 }
 

@@ -1,10 +1,11 @@
-//! How reports write times. In whole numbers: what std needs to write fractions, or a `Duration`,
-//! is larger than all of the reports.
+//! Times as the reports write them. Integer arithmetic only: the code with which std writes
+//! fractions, or a `Duration`, is larger than all of the reports.
 
 use std::fmt;
 use std::time::Duration;
 
-/// A time in the largest unit that it has one of, with all of its digits: `5s`, `1.5ms`.
+/// A time in the largest unit of which there is at least one, with all of its digits: `5s`,
+/// `1.5ms`.
 pub(crate) struct Exact(pub(crate) Duration);
 
 impl fmt::Display for Exact {
@@ -27,7 +28,7 @@ impl fmt::Display for Exact {
     }
 }
 
-/// A time in seconds and tenths of them: `5.1 s`.
+/// A time in seconds, rounded to tenths: `5.1 s`.
 pub(crate) struct Tenths(pub(crate) Duration);
 
 impl fmt::Display for Tenths {

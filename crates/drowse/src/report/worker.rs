@@ -1,10 +1,10 @@
-//! What is known of one worker.
+//! Report of one worker.
 
 use super::BlockedWorker;
 use crate::WaitFor;
 use std::fmt;
 
-/// What is known of one worker of a pool in which nothing moves. `Display` says it in one line:
+/// Report of one worker of a pool in which nothing moves. `Display` writes one line:
 ///
 /// ```text
 /// worker 1 (dozer-1): blocked on the cache at a.rs:12:9, in a job stolen from 0,
@@ -13,27 +13,27 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerReport {
-    /// Which one.
+    /// Index of the worker.
     pub index: usize,
-    /// The name of its thread, if it has one.
+    /// Name of its thread, if it has one.
     pub name: Option<String>,
-    /// The number of its thread, as the system knows it, where it can be told.
+    /// Number of its thread in the system, if known.
     pub thread: Option<u32>,
-    /// What it is.
+    /// State of the worker.
     pub state: WorkerState,
-    /// Where it said that it blocks, if it is blocked.
+    /// Place where it is marked as blocked, if it is blocked.
     pub region: Option<BlockedWorker>,
-    /// What it waits for in the innermost of its jobs. `None` while it runs that. (One that runs a
-    /// job of its own meanwhile still waits.)
+    /// Reason why the worker waits in the innermost of its jobs. `None` while it runs that job.
+    /// (A worker that meanwhile runs a job of its own still waits.)
     pub waits_for: Option<WaitFor>,
-    /// The jobs from elsewhere that it is in the middle of, the innermost first. Of very many, only
-    /// those.
+    /// Jobs from elsewhere that it is in the middle of, the innermost first. If there are very
+    /// many, only the innermost ones.
     pub jobs: Vec<JobReport>,
-    /// How many such jobs there are: each began while another waited for something.
+    /// Number of such jobs. Each began while another one waited for something.
     pub depth: usize,
 }
 
-/// What a worker is.
+/// State of a worker.
 ///
 /// ```
 /// assert_eq!(drowse::WorkerState::Asleep.to_string(), "asleep");
@@ -41,16 +41,16 @@ pub struct WorkerReport {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WorkerState {
-    /// It runs a job, or searches for one.
+    /// Runs a job, or searches for one.
     Active,
-    /// It sleeps until there is work, or until what it waits for has happened.
+    /// Sleeps until there is work, or until what it waits for has happened.
     Asleep,
-    /// It is [marked as blocked](crate::mark_blocked).
+    /// [Marked as blocked](crate::mark_blocked).
     Blocked,
-    /// It is inside of [`blocking`](crate::blocking()) or
+    /// Inside of [`blocking`](crate::blocking()) or
     /// [`install_blocking`](crate::ThreadPool::install_blocking).
     Away,
-    /// It has ended.
+    /// Ended.
     Gone,
 }
 
@@ -58,13 +58,13 @@ pub enum WorkerState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JobReport {
-    /// Where the worker had it from.
+    /// Origin of the job.
     pub from: JobFrom,
-    /// What the worker waited for when it took it; `None` if it was free.
+    /// Reason why the worker waited when it took the job; `None` if it was free.
     pub taken_while: Option<WaitFor>,
 }
 
-/// Where a worker had a job from.
+/// Origin of a job that a worker runs.
 ///
 /// ```
 /// assert_eq!(drowse::JobFrom::Worker(3).to_string(), "stolen from 3");
@@ -72,16 +72,16 @@ pub struct JobReport {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JobFrom {
-    /// It was its own, or was left for it by a broadcast.
+    /// The worker's own queue, or a broadcast.
     Own,
-    /// From a thread that is no worker of the pool.
+    /// A thread outside the pool.
     Outside,
-    /// From that worker: it was stolen.
+    /// Another worker, with this index: the job was stolen.
     Worker(usize),
 }
 
 impl WorkerReport {
-    /// Whom it stole the job from that it is in the middle of, if it did.
+    /// Returns the worker from which the innermost job was stolen, if it was.
     ///
     /// ```
     /// # let (sender, reports) = std::sync::mpsc::channel();
@@ -106,12 +106,12 @@ impl WorkerReport {
         }
     }
 
-    /// Whether it is in the middle of nothing that drowse knows of.
+    /// Returns `true` if the worker is in the middle of nothing that drowse knows of.
     pub(crate) fn is_idle(&self) -> bool {
         self.depth == 0 && matches!(self.waits_for, None | Some(WaitFor::Home))
     }
 
-    /// Whether it has ended, or merely waits for work.
+    /// Returns `true` if the worker has ended or merely waits for work.
     pub(super) fn is_of_no_interest(&self) -> bool {
         self.state == WorkerState::Gone || (self.state == WorkerState::Asleep && self.is_idle())
     }
@@ -175,7 +175,16 @@ mod tests {
 
     fn report(state: WorkerState) -> WorkerReport {
         let (name, thread, region) = (None, None, None);
-        WorkerReport { index: 4, name, thread, state, region, waits_for: None, jobs: Vec::new(), depth: 0 }
+        WorkerReport {
+            index: 4,
+            name,
+            thread,
+            state,
+            region,
+            waits_for: None,
+            jobs: Vec::new(),
+            depth: 0,
+        }
     }
 
     #[test]

@@ -1,21 +1,21 @@
-//! What a task runs.
+//! Bodies of tasks: closures and futures.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Runs in steps, until there is a result.
+/// Code that runs in steps, until it has a result.
 pub(crate) trait Body {
     type Output;
 
-    /// Whether its first step is its last.
+    /// `true` if the first step is the last.
     const BEGINS_ONCE: bool;
 
-    /// The next step. Not called any more once there is a result.
+    /// Runs the next step. Must not be called after a step has returned a result.
     fn step(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output>;
 }
 
-/// A closure, until it is called.
+/// Closure, until it is called.
 #[derive(Debug)]
 pub(crate) struct Closure<F>(pub(crate) Option<F>);
 
@@ -26,13 +26,13 @@ impl<F: FnOnce() -> T, T> Body for Closure<F> {
 
     #[inline]
     fn step(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<T> {
-        // SAFETY: nobody was promised that the closure stays where it is: it is moved out here.
+        // SAFETY: no code relies on the closure being pinned: it is moved out here.
         let closure = unsafe { self.get_unchecked_mut() }.0.take();
         Poll::Ready(closure.expect("a closure is called once")())
     }
 }
 
-/// A future.
+/// Future that is polled with each step.
 #[derive(Debug)]
 pub(crate) struct Polled<F>(pub(crate) F);
 
@@ -43,7 +43,7 @@ impl<F: Future> Body for Polled<F> {
 
     #[inline]
     fn step(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        // SAFETY: the future stays where it is as long as this does.
+        // SAFETY: the future is pinned as long as this is: it is never moved out.
         unsafe { self.map_unchecked_mut(|this| &mut this.0) }.poll(context)
     }
 }

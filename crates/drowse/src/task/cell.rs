@@ -1,4 +1,4 @@
-//! The allocation of a task.
+//! Allocation of a task.
 
 use super::body::Body;
 use super::core::{Core, Vtable};
@@ -16,47 +16,45 @@ use std::ptr::{self, NonNull};
 use std::task::{Context, Poll};
 use std::thread;
 
-/// Where a task is at home: in a pool, or in a scope.
+/// Pool or scope that a task belongs to.
 pub(crate) trait Home: Send + Sync {
-    /// What runs the steps: a worker; in a model, nothing.
+    /// Worker that runs the steps; in a model, nothing.
     type Worker;
 
-    /// Runs the next step, as [`execute`] does.
+    /// Function that runs the next step: see [`execute`].
     const EXECUTE: Execute;
 
-    /// Offers the task to the workers. `again`: its last step has run just now, and others should
-    /// have their turn.
+    /// Offers the task to the workers. `again`: a step has just ended, other jobs come first.
     ///
     /// # Safety
     ///
-    /// The reference must not be in any queue. It keeps the home, until it is in one.
+    /// The reference must not be in any queue. It keeps the home alive until it is in one.
     unsafe fn offer(this: *const Self, job: JobRef, again: bool);
 
-    /// Whether a body that has the next step before it should be dropped instead.
+    /// Returns `true` if a body must be dropped instead of running its next step.
     fn is_off(&self) -> bool;
 
-    /// Calls `step` once.
     fn run(&self, worker: &Self::Worker, step: &mut dyn FnMut());
 
-    /// The body is gone, and what it has borrowed may go too. At the end of a run.
+    /// Notes, at the end of a run, that the body is gone: what it has borrowed may go too.
     fn ended(self, worker: &Self::Worker);
 
-    /// The task is about to be ended by a thread that has no reference from a queue. There may be
-    /// one still: from now on the pool must not end before a worker has [met](Self::met) it.
+    /// Announces that a thread will end the task without a reference from a queue. One may still be
+    /// in a queue: from now on the pool must not end before a worker has [met](Self::met) it.
     fn ends_early(&self);
 
-    /// The body is gone, early. If the task was not in a queue any more, no worker will meet it.
+    /// Notes that the body was dropped early. Unless `is_queued`, no worker will meet the task.
     fn ended_early(self, is_queued: bool);
 
-    /// A reference was taken from a queue whose task had ended early.
+    /// Notes that a worker took a reference from a queue whose task had ended early.
     fn met(worker: &Self::Worker);
 }
 
-/// What does not depend on the body, but on the home.
+/// Part of the task that does not depend on the body, but on the home.
 #[repr(C)]
 struct Front<H> {
     core: Core,
-    /// There until the task has ended.
+    /// Present until the task has ended.
     home: ManuallyDrop<H>,
 }
 
@@ -72,34 +70,34 @@ enum Stage<B: Body> {
     Gone,
 }
 
-/// What is left of a task that has ended, for the thread that has ended it.
+/// Remains of an ended task, for the thread that has ended it.
 struct Ended<H> {
     waiter: Option<Waiter>,
     home: H,
-    /// There is a reference in a queue still.
+    /// `true` if a reference is still in a queue.
     is_queued: bool,
 }
 
 impl<H> Ended<H> {
-    /// Tells the waiter. Returns the home, for the caller to tell.
+    /// Tells the waiter. Returns the home, which the caller must tell.
     fn tell(self) -> H {
         self.waiter.into_iter().for_each(Waiter::tell);
         self.home
     }
 }
 
-/// A new task, with its handle, and the reference that has to be offered to the workers.
+/// Creates a task. Returns its handle, and the reference that has to be offered to the workers.
 ///
 /// # Safety
 ///
-/// What the body borrows must be there until its home is told that it has [ended](Home::ended).
-/// The body and its result must be able to cross to other threads.
+/// What the body borrows must live until its home is told that it has [ended](Home::ended). The
+/// body and its result must be able to cross to other threads.
 pub(crate) unsafe fn new<B: Body, H: Home>(body: B, home: H) -> (Handle<B::Output>, JobRef) {
     let core = Core::new(JobHeader::new(H::EXECUTE), &Cell::<B, H>::VTABLE);
     let front = Front { core, home: ManuallyDrop::new(home) };
     let cell = Box::new(Cell { front, stage: UnsafeCell::new(Stage::Body(body)) });
     let core: NonNull<Core> = NonNull::from(Box::leak(cell)).cast();
-    // SAFETY: the two references that the state begins with.
+    // SAFETY: these are the two references that the state begins with.
     unsafe { (Handle::new(core), Core::job(core)) }
 }
 
@@ -107,12 +105,12 @@ pub(crate) unsafe fn new<B: Body, H: Home>(body: B, home: H) -> (Handle<B::Outpu
 ///
 /// # Safety
 ///
-/// `job` must be a reference to a task with this home, taken from a queue. Must not unwind into a
-/// caller that goes on.
+/// `job` must be a reference to a task with this home, taken from a queue. If this unwinds, the
+/// caller must not continue.
 pub(crate) unsafe fn execute<H: Home>(job: JobRef, worker: &H::Worker) {
     let this = job.header().cast::<Front<H>>();
-    // SAFETY: the reference keeps the task until it is given up here, to the state, to a queue, or
-    // by `drop_reference`. After that only `ended` is used, which owns the waiter and the home.
+    // SAFETY: the reference keeps the task until it is passed on here: to the state, to a queue, or
+    // to `drop_reference`. After that only `ended` is used, which owns the waiter and the home.
     unsafe {
         let begin = this.as_ref().core.state.begin();
         if begin == Begin::Met {
@@ -137,8 +135,8 @@ pub(crate) unsafe fn execute<H: Home>(job: JobRef, worker: &H::Worker) {
             }
         }
         let ended = Front::end(this);
-        // Before the waiter is told: then that one frees the task, most likely where it was made,
-        // and allocators are quick about that.
+        // Before the waiter is told: then the waiter frees the task, usually on the thread that has
+        // allocated it, which is quick in most allocators.
         omittable!("task/keeps-reference", Core::drop_reference(this.cast()));
         ended.tell().ended(worker);
     }
@@ -147,26 +145,30 @@ pub(crate) unsafe fn execute<H: Home>(job: JobRef, worker: &H::Worker) {
 impl<H: Home> Front<H> {
     /// # Safety
     ///
-    /// There must be a task. What this points to is there until it has ended.
+    /// The task must be alive. The pointer is valid until the task has ended.
     unsafe fn home(this: NonNull<Self>) -> *const H {
         // SAFETY: the caller's promise; `ManuallyDrop` is `repr(transparent)`.
         unsafe { (&raw const (*this.as_ptr()).home).cast() }
     }
 
-    /// Calls `f` as the home wants its tasks to be run, and returns what it says: whether there is
-    /// a result. A panic of the home's is one.
+    /// Calls `f` by the home's `run`. Returns the result of `f`: `true` if the task has a result. A
+    /// panic of the home becomes the task's result.
     ///
     /// # Safety
     ///
     /// The caller must have the body, and `f` be sound for a caller that has it.
-    unsafe fn run(this: NonNull<Self>, worker: &H::Worker, f: unsafe fn(NonNull<Core>) -> bool) -> bool {
+    unsafe fn run(
+        this: NonNull<Self>,
+        worker: &H::Worker,
+        f: unsafe fn(NonNull<Core>) -> bool,
+    ) -> bool {
         let mut has_result = false;
-        // SAFETY: the caller's reference keeps it, and the caller has the body.
+        // SAFETY: the caller's reference keeps the task, and the caller has the body.
         let entered = unwind::halt_unwinding(|| unsafe {
             this.as_ref().home.run(worker, &mut || has_result = f(this.cast()));
         });
         if let Err(payload) = entered {
-            // SAFETY: the caller's promise. What is there, the body or its result, goes.
+            // SAFETY: the caller's promise. This drops the body, or a result that is there already.
             unsafe { Core::fail(this.cast(), payload) };
             has_result = true;
         }
@@ -180,15 +182,15 @@ impl<H: Home> Front<H> {
     ///
     /// The caller must have the result, and a reference.
     unsafe fn end(this: NonNull<Self>) -> Ended<H> {
-        // SAFETY: the caller's promise: the result is ours until the state says that it is done;
-        // then the waiter, if there is one, and the result, if there is no handle. The home is ours
-        // alone since the body is gone.
+        // SAFETY: by the caller's promise the result is ours until `State::end`; after that the
+        // waiter, if there is one, and the result, if there is no handle. The home is ours since
+        // the body is gone.
         unsafe {
             let core = &this.as_ref().core;
             let end = core.state.end(core.begins_once());
             let waiter = if end.has_waiter { core.waiter() } else { None };
             if !end.has_handle {
-                // Before the home is told: it may borrow what the body has borrowed.
+                // Before the home is told: the result may borrow from where the body has borrowed.
                 omittable!("task/result-left", Core::drop_result(this.cast()));
             }
             core.lifetime.used();
@@ -197,8 +199,8 @@ impl<H: Home> Front<H> {
     }
 
     unsafe fn offer(this: NonNull<Core>, job: JobRef) {
-        // SAFETY: the caller's promise: the reference keeps the task. Its body is there, so its
-        // home is.
+        // SAFETY: the caller's promise: the reference keeps the task. Its body is present, so its
+        // home is too.
         unsafe { H::offer(Self::home(this.cast()), job, false) };
     }
 
@@ -235,8 +237,8 @@ impl<B: Body, H: Home> Cell<B, H> {
     };
 
     unsafe fn step(this: NonNull<Core>) -> bool {
-        // SAFETY: the caller's promise: it has the body, and the body stays where it is until it is
-        // dropped there.
+        // SAFETY: by the caller's promise it has the body, and the body stays where it is until it
+        // is dropped there.
         let poll = unsafe {
             let waker = waker::borrowed(this);
             let mut context = Context::from_waker(&waker);
@@ -262,7 +264,7 @@ impl<B: Body, H: Home> Cell<B, H> {
         unsafe { Self::put(this, Err(payload)) };
     }
 
-    /// Drops what is in the body's place, and puts the result there.
+    /// Drops the body in its place, or the result, and puts the new result there.
     ///
     /// # Safety
     ///
@@ -281,27 +283,33 @@ impl<B: Body, H: Home> Cell<B, H> {
     }
 
     unsafe fn take_result(this: NonNull<Core>, to: *mut ()) {
-        // SAFETY: the caller's promise: the result is ours, and of this type.
+        // SAFETY: by the caller's promise the result is ours, and of this type.
         unsafe {
-            let stage =
-                this.cast::<Self>().as_ref().stage.with_mut(|stage| mem::replace(&mut *stage, Stage::Gone));
+            let stage = this
+                .cast::<Self>()
+                .as_ref()
+                .stage
+                .with_mut(|stage| mem::replace(&mut *stage, Stage::Gone));
             let Stage::Result(result) = stage else { unreachable!("a result is taken once") };
             to.cast::<thread::Result<B::Output>>().write(result);
         }
     }
 
     unsafe fn drop_result(this: NonNull<Core>) {
-        // SAFETY: the caller's promise: the result is ours.
+        // SAFETY: by the caller's promise the result is ours.
         let stage = unsafe {
-            this.cast::<Self>().as_ref().stage.with_mut(|stage| mem::replace(&mut *stage, Stage::Gone))
+            this.cast::<Self>()
+                .as_ref()
+                .stage
+                .with_mut(|stage| mem::replace(&mut *stage, Stage::Gone))
         };
         unwind::drop_quietly(stage);
     }
 
     unsafe fn free(this: NonNull<Core>) {
-        // SAFETY: the last reference is the caller's.
+        // SAFETY: the caller has the last reference.
         unsafe { this.as_ref() }.lifetime.over();
-        // SAFETY: leaked by `new`; and that was the last use.
+        // SAFETY: leaked by `new`, and not used after this.
         unwind::drop_quietly(unsafe { Box::from_raw(this.cast::<Self>().as_ptr()) });
     }
 }
@@ -310,7 +318,7 @@ fn cancelled() -> Payload {
     Box::new(Cancelled)
 }
 
-/// What becomes of a result if the body panics when it is dropped.
+/// Returns the panic to keep if a body panics in its drop: an earlier one, if there was one.
 #[cold]
 fn first_panic<T>(result: thread::Result<T>, dropped: Payload) -> Payload {
     match result {
@@ -325,7 +333,6 @@ fn first_panic<T>(result: thread::Result<T>, dropped: Payload) -> Payload {
     }
 }
 
-/// How many bytes a task takes.
 #[cfg(all(test, target_pointer_width = "64", not(any(drowse_loom, drowse_shuttle))))]
 pub(crate) const fn size<B: Body, H>() -> usize {
     size_of::<Cell<B, H>>()

@@ -1,4 +1,4 @@
-//! The end of a task that its result comes out of.
+//! Handle of a task, which gets its result.
 
 use super::core::Core;
 use super::waiter::Waiter;
@@ -7,29 +7,29 @@ use std::ptr::NonNull;
 use std::task::Waker;
 use std::thread;
 
-/// The one handle of a task, with a reference.
+/// The only handle of a task, with a reference.
 #[derive(Debug)]
 pub(crate) struct Handle<T> {
     core: NonNull<Core>,
     result: PhantomData<fn() -> T>,
 }
 
-// SAFETY: what it shares with others is atomic, or changes hands as the state says; and the result,
-// which is the handle's in the end, is `Send`.
+// SAFETY: what it shares with other threads is atomic, or passes from one to another by `State`;
+// and the result, which the handle gets in the end, is `Send`.
 unsafe impl<T: Send> Send for Handle<T> {}
-// SAFETY: a shared one does no more than to look at the state, and to cancel.
+// SAFETY: a shared handle can only read the state, and cancel.
 unsafe impl<T: Send> Sync for Handle<T> {}
 
 impl<T> Handle<T> {
     /// # Safety
     ///
-    /// For a new task whose result is a `T`: once.
+    /// Only once for a new task, whose result is a `T`.
     pub(super) unsafe fn new(core: NonNull<Core>) -> Self {
         Self { core, result: PhantomData }
     }
 
     fn core(&self) -> &Core {
-        // SAFETY: we have a reference.
+        // SAFETY: the handle has a reference.
         unsafe { self.core.as_ref() }
     }
 
@@ -37,26 +37,27 @@ impl<T> Handle<T> {
         self.core().state.is_done()
     }
 
-    /// Whether the waiter will be told. False if the task is done. Takes the place of the one
-    /// before.
+    /// Sets the waiter, in place of the previous one. Returns `true` if it will be told, and
+    /// `false` if the task is done.
     pub(crate) fn is_awaited_by(&mut self, waiter: Waiter) -> bool {
-        // SAFETY: we are the handle.
+        // SAFETY: this is the handle.
         unsafe { self.core().leave_waiter(|_| waiter) }
     }
 
-    /// The same for a task that has been left a waiter before, maybe the same one.
+    /// Sets a waker as the waiter, unless the previous waiter already wakes that task. Returns
+    /// `true` if it will be woken, and `false` if the task is done.
     pub(crate) fn is_awaited_by_task(&mut self, waker: &Waker) -> bool {
         let next = |before| match before {
             Some(Waiter::Task(before)) if before.will_wake(waker) => Waiter::Task(before),
             _ => Waiter::Task(waker.clone()),
         };
-        // SAFETY: as above.
+        // SAFETY: this is the handle.
         unsafe { self.core().leave_waiter(next) }
     }
 
-    /// Whether that has, or will have, an effect.
+    /// Cancels the task. Returns `true` if this has, or will have, an effect.
     pub(crate) fn cancel(&self) -> bool {
-        // SAFETY: we have a reference.
+        // SAFETY: the handle has a reference.
         unsafe { Core::cancel(self.core) }
     }
 
@@ -64,14 +65,14 @@ impl<T> Handle<T> {
     ///
     /// The task must be [done](Self::is_done), and the result not taken before.
     pub(crate) unsafe fn take_result(&mut self) -> thread::Result<T> {
-        // SAFETY: the caller's promise; we are the handle.
+        // SAFETY: the caller's promise; this is the handle.
         unsafe { Core::take_result(self.core) }
     }
 }
 
 impl<T> Drop for Handle<T> {
     fn drop(&mut self) {
-        // SAFETY: we are the handle, for the last time, and have a reference.
+        // SAFETY: this is the handle, which is not used after this, and has a reference.
         unsafe {
             self.core().drop_waiter();
             if self.core().state.let_go() {

@@ -1,10 +1,10 @@
-//! Tasks: closures and futures that run on a pool, and that somebody may wait for, or not.
+//! Tasks: closures and futures that run on a pool, and whose results can be waited for.
 //!
-//! A task is one allocation: the body, then its result, in the same place; one word for its
-//! [state](state); and the waiter. References to it are counted, in that word: that of the queue it
-//! is in or of the step that runs, that of its [handle](Handle), those of its [wakers](waker).
+//! A task is one allocation: the body, then its result, in one place; one word for its
+//! [state](state); and the waiter. The word also counts the references: of the queue that the task
+//! is in or of the running step, of the [handle](Handle), and of the [wakers](waker).
 //!
-//! Who wakes whom:
+//! Wake-ups:
 //!
 //! ```text
 //!   something happens ----- Waker::wake -----> the task is offered to its pool
@@ -12,11 +12,11 @@
 //!   the task is done ------ Waiter::tell ----> another task is woken, or a thread
 //! ```
 //!
-//! A closure is a future that is ready the first time. What differs is that nobody stops one that
-//! has begun, and that one that has not can be dropped by whoever cancels it.
+//! A closure is treated as a future that is ready the first time. It differs in two ways: after it
+//! has begun it cannot be cancelled, and before that it can be dropped by the cancelling thread.
 //!
-//! The body is dropped before the task is done, on the pool; but for a closure that was cancelled
-//! before it began, which is dropped by whoever cancels it.
+//! The body is dropped before the task is done, on the pool. Only a closure that is cancelled
+//! before it has begun is dropped by the cancelling thread.
 
 mod body;
 mod cell;
@@ -33,6 +33,6 @@ pub(crate) use cell::{Home, execute, new};
 pub(crate) use handle::Handle;
 pub(crate) use waiter::Waiter;
 
-/// What a task that was cancelled leaves in the place of a panic's payload.
+/// Payload of a cancelled task, in place of a panic's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cancelled;

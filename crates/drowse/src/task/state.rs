@@ -1,25 +1,26 @@
-//! The one word that says where a task is, and who has it.
+//! State word of a task: its stage, its owners, and its references.
 
 use drowse_sync::atomic::{AtomicUsize, Ordering};
 use drowse_sync::{faulty, look, mutant};
 use std::process;
 
-/// A reference to the task is in a queue, or will be as soon as the step that runs has ended.
+/// A reference to the task is in a queue, or will be as soon as the running step has ended.
 const QUEUED: usize = 1;
-/// Somebody has the body: runs a step of it, or drops it.
+/// A thread has the body: it runs a step, or drops it.
 const RUNNING: usize = 2;
-/// The body is gone, for good. The result is the handle's, if there is one.
+/// The body is gone, for good. The result belongs to the handle, if there is one.
 const DONE: usize = 4;
-/// The body is not to be run any more.
+/// The body must not run any more.
 const CANCELLED: usize = 8;
 /// There is a handle.
 const HANDLE: usize = 16;
-/// The waiter is in its place, for whoever ends the task. Without this, the place is the handle's.
+/// The waiter is in its place, and belongs to the thread that ends the task. Without this bit, the
+/// place belongs to the handle.
 const WAITER: usize = 32;
-/// One reference: of a queue or of the step that runs, of the handle, of a waker.
+/// One reference: of a queue or of the running step, of the handle, or of a waker.
 const REFERENCE: usize = 64;
 
-/// Where a task is.
+/// State of a task.
 ///
 /// ```text
 ///                 wake, while it runs: QUEUED too
@@ -32,82 +33,80 @@ const REFERENCE: usize = 64;
 ///
 /// # Notes on memory ordering
 ///
-/// Every change is a read-modify-write of this word, and those who take the body, the result or the
-/// waiter acquire what those released who left it. So no fence is needed. A wake-up that changes
-/// nothing, because the task is queued, is written all the same: the step to come must see what the
-/// waker has done before.
+/// Every change is a read-modify-write of this word. A thread that takes the body, the result or
+/// the waiter acquires, and the thread that has left it there has released. So no fence is needed.
+/// `wake` writes the word even if it changes nothing, because the task is queued: the next step
+/// must see what the waker has done before.
 #[derive(Debug)]
 pub(super) struct State(AtomicUsize);
 
-/// What to do with a task that was taken from a queue.
+/// Next action for a task that was taken from a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Begin {
-    /// The next step.
     Step,
-    /// Drop the body, on behalf of whoever has cancelled it.
+    /// Drop the body, because the task was cancelled.
     Drop,
-    /// Nothing: somebody else is about to end it.
+    /// None: the thread that has cancelled the task is about to end it.
     Nothing,
-    /// Nothing: somebody else has ended it, early.
+    /// None: the thread that has cancelled the task has ended it early.
     Met,
 }
 
-/// What to do with a task whose step has not ended it.
+/// Next action for a task whose step has not ended it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rest {
-    /// Nothing. The reference is gone, and the task may be.
+    /// None. The reference is gone, and the task may be.
     Idle,
-    /// It was woken meanwhile: back to a queue, with the same reference.
+    /// Put the reference back into a queue: the task was woken meanwhile.
     Again,
-    /// Drop the body: it was cancelled, or nobody is left who could wake it, or would know.
+    /// Drop the body: the task was cancelled, or has no handle and no waker left.
     Drop,
 }
 
-/// What has to be done about a task that somebody wants to be cancelled.
+/// Next action for a task that the caller wants to cancel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cancel {
-    /// Nothing: it is too late.
+    /// None: it is too late.
     TooLate,
-    /// Nothing: whoever has it, or gets it next, drops the body.
+    /// None: the worker that runs a step, or takes the task from a queue, drops the body.
     Told,
-    /// Drop the body, here and now.
+    /// Drop the body, at once.
     Claimed,
-    /// Put a new reference into a queue: whoever gets it drops the body.
+    /// Put a new reference into a queue: the worker that takes it drops the body.
     Offer,
 }
 
-/// What whoever ends a task has to do about it.
+/// Duties of the thread that ends a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct End {
-    /// There is somebody to be told.
+    /// A waiter must be told.
     pub(super) has_waiter: bool,
-    /// There is somebody to whom the result belongs.
+    /// A handle exists, and owns the result.
     pub(super) has_handle: bool,
-    /// There is a reference in a queue: it has ended early, and somebody will meet that.
+    /// A reference is in a queue: the task has ended early, and a worker will get [`Begin::Met`].
     pub(super) is_queued: bool,
 }
 
-/// What has to be done when a reference is gone.
+/// Next action after a reference was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dropped {
-    /// There are others.
+    /// None: there are other references.
     NotLast,
-    /// It was the last: free the task.
+    /// Free the task: it was the last reference.
     Last,
-    /// It was the last, and the body is still there. There is a new reference, to be put into a
-    /// queue: whoever gets it drops the body.
+    /// Put a new reference into a queue, as the last one went before the body: the worker that
+    /// takes it drops the body.
     Offer,
 }
 
 impl State {
-    /// In a queue, with a handle.
+    /// Creates the state of a task with a handle, and a reference for a queue.
     pub(super) fn new() -> Self {
         Self(AtomicUsize::new(QUEUED | HANDLE | (2 * REFERENCE)))
     }
 
-    /// Changes it by what `step` makes of it.
     fn change<R>(&self, ordering: Ordering, step: impl Fn(usize) -> (usize, R)) -> R {
-        // ORDERING: relaxed; the exchange has the caller's.
+        // ORDERING: relaxed; the exchange has the caller's ordering.
         let mut seen = self.0.load(Ordering::Relaxed);
         loop {
             let (next, result) = step(seen);
@@ -118,9 +117,10 @@ impl State {
         }
     }
 
-    /// With a reference from a queue: begins the next step.
+    /// Begins the next step, with a reference from a queue.
     pub(super) fn begin(&self) -> Begin {
-        // ORDERING: acquire, of what the step before has left, and of what those did who woke it.
+        // ORDERING: acquire pairs with the release in `rest`, `wake` and `cancel`: of what the last
+        // step has left, and of what those callers did before.
         self.change(mutant::weaken("task/begin-relaxed", Ordering::Acquire), |state| {
             if look!("task/begins-twice", state & (DONE | RUNNING) != 0) {
                 let begin = if state & DONE != 0 { Begin::Met } else { Begin::Nothing };
@@ -131,10 +131,10 @@ impl State {
         })
     }
 
-    /// The step that runs has not ended the task.
+    /// Ends a step that has not ended the task.
     pub(super) fn rest(&self) -> Rest {
-        // ORDERING: release, of what the step has left, for the next one; acquire, of what those
-        // did who have cancelled it, or were the last to let go of it.
+        // ORDERING: release pairs with the acquire in `begin`, for what the step has left; acquire
+        // pairs with the release in `cancel` and `drop_reference`, before the body is dropped.
         self.change(mutant::weaken("task/rest-relaxed", Ordering::AcqRel), |state| {
             if state & CANCELLED != 0 {
                 (state, Rest::Drop)
@@ -148,10 +148,11 @@ impl State {
         })
     }
 
-    /// Whoever has the body has put the result into its place. One that `begins_once` is not woken:
-    /// if it is still said to be queued, it is.
+    /// Ends a task whose result is in its place. The caller has the body. A task that `begins_once`
+    /// is never woken: if QUEUED is set, a reference is in a queue.
     pub(super) fn end(&self, begins_once: bool) -> End {
-        // ORDERING: release, of the result; acquire, of the waiter.
+        // ORDERING: release, of the result, pairs with `is_done`, `leave_waiter`, `take_place` and
+        // `let_go`; acquire, of the waiter, with `leave_waiter`.
         self.change(mutant::weaken("task/end-relaxed", Ordering::AcqRel), |state| {
             let end = End {
                 has_waiter: state & WAITER != 0,
@@ -162,12 +163,11 @@ impl State {
         })
     }
 
-    /// There is a reason to run the next step. Whether a reference has to be put into a queue: a
-    /// new one, or, if the caller `gives` its own, that one; which then is not the caller's any
-    /// more.
+    /// Notes a reason to run the next step. Returns `true` if a reference must be put into a queue:
+    /// the caller's own if it `gives` it, which it then has no more, and otherwise a new one.
     pub(super) fn wake(&self, gives: bool) -> bool {
-        // ORDERING: release, of what the caller did before; acquire, so that one who offers the
-        // task has seen it made.
+        // ORDERING: release, of what the caller did before, pairs with the acquire in `begin` and
+        // `rest`; acquire, so that a caller which offers the task sees it constructed.
         self.change(mutant::weaken("task/wake-relaxed", Ordering::AcqRel), |state| {
             if state & (DONE | QUEUED) != 0 {
                 (state, false)
@@ -179,11 +179,12 @@ impl State {
         })
     }
 
-    /// The body is not to be run any more. One that `begins_once` can be dropped by the caller, if
-    /// it has not; and is not stopped, if it has.
+    /// Cancels the task: its body must not run any more. If it `begins_once`, a body that has not
+    /// begun becomes the caller's, which drops it; a body that has begun is not stopped.
     pub(super) fn cancel(&self, begins_once: bool) -> Cancel {
-        // ORDERING: release, of what the caller did before, for whoever drops the body. (No model
-        // shows it: a body that cares would be an odd one.)
+        // ORDERING: release, of what the caller did before, pairs with the acquire in `begin` and
+        // `rest`, for the thread that drops the body. (No model shows it: the body's drop would
+        // have to read what the canceller has written.)
         self.change(Ordering::Release, |state| {
             if state & (DONE | CANCELLED) != 0 || (begins_once && state & RUNNING != 0) {
                 (state, Cancel::TooLate)
@@ -197,54 +198,53 @@ impl State {
         })
     }
 
-    /// Whether the result is there, and all that was done before is visible.
+    /// Returns `true` if the result is there, and all that was done before is visible.
     pub(super) fn is_done(&self) -> bool {
         // ORDERING: acquire pairs with the release in `end`.
         self.0.load(mutant::weaken("task/is-done-relaxed", Ordering::Acquire)) & DONE != 0
     }
 
-    /// Handle: the waiter is in its place. False if the task is done: then the place is still the
-    /// handle's.
+    /// Gives the waiter, which the handle has put into its place, to the thread that ends the task.
+    /// Returns `false` if the task is done: then the place is still the handle's.
     pub(super) fn leave_waiter(&self) -> bool {
-        // ORDERING: release, of the waiter; acquire, of the result.
+        // ORDERING: release, of the waiter, and acquire, of the result, both pair with `end`.
         self.change(mutant::weaken("task/leave-waiter-relaxed", Ordering::AcqRel), |state| {
             if state & DONE != 0 { (state, false) } else { (state | WAITER, true) }
         })
     }
 
-    /// Handle: wants the waiter's place for itself. False if the task is done: then the waiter, if
-    /// there was one, belongs to whoever has ended it.
+    /// Takes the waiter's place back for the handle. Returns `false` if the task is done: then the
+    /// waiter, if there was one, belongs to the thread that has ended the task.
     pub(super) fn take_place(&self) -> bool {
-        // ORDERING: acquire, of the result. (The waiter is the caller's own.)
+        // ORDERING: acquire, of the result, pairs with `end`. (The handle wrote the waiter itself.)
         self.change(Ordering::Acquire, |state| {
             let is_ours = look!("task/takes-lost-waiter", state & DONE == 0);
             (if is_ours { state & !WAITER } else { state }, is_ours)
         })
     }
 
-    /// Handle: there is none any more, but for its reference. Whether the result is the caller's,
-    /// to be dropped.
+    /// Notes that the handle is gone, except for its reference. Returns `true` if the result is the
+    /// caller's, to be dropped.
     pub(super) fn let_go(&self) -> bool {
-        // ORDERING: acquire, of the result.
+        // ORDERING: acquire, of the result, pairs with the release in `end`.
         self.change(mutant::weaken("task/let-go-relaxed", Ordering::Acquire), |state| {
             (state & !HANDLE, state & DONE != 0)
         })
     }
 
-    /// One more reference: of a waker.
     pub(super) fn add_reference(&self) {
-        // ORDERING: relaxed; the caller has one.
+        // ORDERING: relaxed; the caller has a reference.
         let old = self.0.fetch_add(REFERENCE, Ordering::Relaxed);
         if old > isize::MAX as usize {
-            // As many as that are leaked, and to go on would free what is in use.
+            // The count can only get this high if references are leaked. An overflow would free a
+            // task in use.
             process::abort();
         }
     }
 
-    /// One less.
     pub(super) fn drop_reference(&self) -> Dropped {
-        // ORDERING: release, of all that was done with it; acquire, by the last, of what all others
-        // did.
+        // ORDERING: release, of all that was done with the reference; acquire, by the last call, of
+        // what others released. If weaker, the task could be freed while in use.
         self.change(mutant::weaken("task/drop-relaxed", Ordering::AcqRel), |state| {
             if state >= 2 * REFERENCE {
                 (state - REFERENCE, Dropped::NotLast)

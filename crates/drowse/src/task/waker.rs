@@ -5,16 +5,16 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
-/// Each waker has a reference. They are all alike, whatever the task is.
+/// Functions of all wakers, for every type of task. Each waker has a reference.
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop);
 
-/// The waker of a task that runs, with that one's reference.
+/// Returns a waker for the running task, with the caller's reference.
 ///
 /// # Safety
 ///
-/// The caller must have a reference for as long as it uses this.
+/// The caller must have a reference for as long as it uses the waker.
 pub(super) unsafe fn borrowed(task: NonNull<Core>) -> ManuallyDrop<Waker> {
-    // SAFETY: the functions keep the contract of a waker: they may be called from anywhere, and
+    // SAFETY: the functions keep the contract of a waker: they may be called from any thread, and
     // count references.
     ManuallyDrop::new(unsafe { Waker::from_raw(raw(task)) })
 }
@@ -25,9 +25,9 @@ fn raw(task: NonNull<Core>) -> RawWaker {
 
 /// # Safety
 ///
-/// It must come from [`raw`].
+/// `data` must come from [`raw`].
 unsafe fn core(data: *const ()) -> NonNull<Core> {
-    // SAFETY: it was one.
+    // SAFETY: `raw` got it from a `NonNull`.
     unsafe { NonNull::new_unchecked(data.cast_mut().cast()) }
 }
 
@@ -41,7 +41,7 @@ unsafe fn clone(data: *const ()) -> RawWaker {
 }
 
 unsafe fn wake(data: *const ()) {
-    // SAFETY: the waker has a reference, and is gone.
+    // SAFETY: the waker has a reference, and is consumed.
     unsafe { Core::wake(core(data), true) };
 }
 
@@ -51,6 +51,6 @@ unsafe fn wake_by_ref(data: *const ()) {
 }
 
 unsafe fn drop(data: *const ()) {
-    // SAFETY: the waker has a reference, and is gone.
+    // SAFETY: the waker has a reference, and is consumed.
     unsafe { Core::drop_reference(core(data)) };
 }

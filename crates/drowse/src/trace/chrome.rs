@@ -1,44 +1,44 @@
-//! The trace as a file that Perfetto and Chrome show.
+//! Export of a trace as a file that Perfetto and Chrome show.
 //!
 //! The format is a JSON object with a list of events. Of its kinds we use: `X`, a slice of time on
 //! a thread; `i`, an instant; `s` and `f`, the two ends of an arrow; `M`, the name of a thread.
 //!
-//! Slices of one row must nest, and an arrow's end is shown only where there is a slice. So what a
-//! worker does at one moment is a short slice, its states are one row, and the jobs that it runs,
-//! which go on while it searches for others, are another.
+//! Slices of one row must nest, and the end of an arrow is shown only inside a slice. So each
+//! moment of a worker is drawn as a short slice, its states are one row, and its jobs are another
+//! row, because they go on while the worker searches for more.
 
 use super::names::{Names, escaped};
 use super::{TraceEvent, TraceRecord};
 use std::fmt::{self, Write as _};
 use std::time::Duration;
 
-/// The row of threads outside the pool comes first.
+/// Row of the threads outside the pool, the first one.
 const OUTSIDE: usize = 0;
 
-/// The rows of jobs come after all others.
+/// First of the rows of jobs, which come after all others.
 const JOBS: usize = 1 << 20;
 
-/// How long a moment is.
+/// Length of the slice that stands for a moment.
 const MOMENT: Duration = Duration::from_nanos(100);
 
-/// What a row shows at one time: a state, or the job that runs.
+/// Content of a row at one time: a state, or the job that runs.
 #[derive(Debug, Clone, Copy)]
 struct Open {
     since: Duration,
     name: &'static str,
 }
 
-/// What is open in the row of one worker, or of the threads outside.
+/// Open states and jobs of one worker, or of the threads outside.
 #[derive(Default)]
 struct Row {
     state: Option<Open>,
-    /// When its jobs began that have not ended, the innermost last.
+    /// Start times of the jobs that have not ended, the innermost last.
     jobs: Vec<Duration>,
-    /// The arrow of its last wake-up, if it has not said yet that it is awake.
+    /// Arrow of the last wake-up, until the worker's `Awake` event.
     woken: Option<u64>,
 }
 
-/// Returns a row, which is made if there was none.
+/// Returns a row, and creates it if needed.
 fn open_row(rows: &mut Vec<Row>, row: usize) -> &mut Row {
     if row >= rows.len() {
         rows.resize_with(row + 1, Row::default);
@@ -74,7 +74,7 @@ pub(super) fn to_json(records: &[TraceRecord], names: &Names) -> String {
             }
             TraceEvent::Stole { from } => {
                 arrows += 1;
-                // A worker that has not been heard of yet has been active all the time.
+                // A worker without an event so far has been active all the time.
                 let victim = row_of(Some(from));
                 out.thread(victim);
                 let state = &mut open_row(&mut rows, victim).state;
@@ -91,11 +91,13 @@ pub(super) fn to_json(records: &[TraceRecord], names: &Names) -> String {
                 }
             }
             TraceEvent::Blocked => out.instant(row, "blocks", record.at),
-            TraceEvent::Unblocked { worker } => out.instant(row, &format!("unblocks {worker}"), record.at),
+            TraceEvent::Unblocked { worker } => {
+                out.instant(row, &format!("unblocks {worker}"), record.at)
+            }
             TraceEvent::Idle | TraceEvent::Sleepy | TraceEvent::Asleep | TraceEvent::Active => {}
         }
     }
-    // What has not ended yet ends with the trace.
+    // States and jobs that have not ended are drawn until the end of the trace.
     let end = records.last().map_or(Duration::ZERO, |record| record.at);
     for (row, open) in rows.iter().enumerate() {
         if let Some(open) = open.state {
@@ -114,7 +116,7 @@ fn row_of(worker: Option<usize>) -> usize {
     worker.map_or(OUTSIDE, |worker| worker + 1)
 }
 
-/// The state that an event leads to, if it is about states.
+/// Returns the state that an event leads to, if it changes the state.
 fn state_after(what: TraceEvent) -> Option<&'static str> {
     match what {
         TraceEvent::Idle | TraceEvent::Awake => Some("idle"),
@@ -144,7 +146,7 @@ impl<'a> Writer<'a> {
         let _ = write!(self.json, "{{{fields}}}");
     }
 
-    /// Names a row, the first time that it is seen.
+    /// Names a row when it is first used.
     fn thread(&mut self, row: usize) {
         if self.named.contains(&row) {
             return;
@@ -168,12 +170,12 @@ impl<'a> Writer<'a> {
         ));
     }
 
-    /// A slice just long enough for an arrow to begin in.
+    /// Writes a slice that is just long enough for an arrow to begin in.
     fn moment(&mut self, row: usize, name: &str, at: Duration) {
         self.slice(row, name, at, at + MOMENT);
     }
 
-    /// A job that the worker of this row has run.
+    /// Writes a job that the worker of this row has run.
     fn job(&mut self, row: usize, since: Duration, until: Duration) {
         self.thread(JOBS + row);
         self.slice(JOBS + row, "job", since, until);

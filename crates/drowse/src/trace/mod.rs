@@ -1,4 +1,4 @@
-//! What the workers did, step by step: off unless asked for, and never on the hot path.
+//! Record of what the workers did, step by step: off by default, and never on the hot path.
 
 mod chrome;
 mod names;
@@ -12,13 +12,13 @@ use ring::Ring;
 use std::fmt;
 use std::time::Duration;
 
-/// Records what the workers of a pool do: when they search, sleep and wake, whom they wake and
-/// steal from, and when they run jobs that were not their own.
+/// Records what the workers of a pool do: when they search, sleep and wake, which workers they wake
+/// and steal from, and when they run jobs that were not their own.
 ///
 /// Given to a pool with [`ThreadPoolBuilder::trace`](crate::ThreadPoolBuilder::trace). Each worker
-/// has a ring of its own, so that they do not disturb each other; when a ring is full the oldest
-/// events are dropped. A `join` that nobody helps with is not recorded: events happen where a
-/// worker has run out of its own jobs.
+/// has a ring of its own, so that workers do not disturb each other. When a ring is full its oldest
+/// events are dropped. A `join` without a thief is not recorded: events happen where a worker has
+/// run out of its own jobs.
 ///
 /// ```
 /// use drowse::{ThreadPoolBuilder, Trace, TraceEvent};
@@ -30,7 +30,7 @@ use std::time::Duration;
 /// assert!(events.iter().any(|event| matches!(event.what, TraceEvent::TookInjected)));
 /// ```
 ///
-/// [`to_chrome_json`](Self::to_chrome_json) makes a file of them that Perfetto shows.
+/// [`to_chrome_json`](Self::to_chrome_json) converts the events to a file that Perfetto shows.
 #[derive(Clone)]
 pub struct Trace {
     shared: Arc<Shared>,
@@ -44,7 +44,7 @@ struct Shared {
     recorder: Mutex<Option<Recorder>>,
 }
 
-/// What the workers of one pool record with.
+/// Rings and clock with which the workers of one pool record.
 #[derive(Clone)]
 struct Recorder {
     clock: Stopwatch,
@@ -52,33 +52,33 @@ struct Recorder {
     rings: Arc<[CachePadded<Mutex<Ring>>]>,
 }
 
-/// A trace as pools see it. They reach it by this trait alone, so that what a trace consists of is
-/// in those programs alone that ask for one.
+/// Interface of a trace for pools. Pools use a trace through this trait only, so that its code is
+/// linked only into programs that create one.
 pub(crate) trait PoolTrace: Send + Sync {
-    /// Makes room for the workers of a pool. `None` if there is one already.
+    /// Makes room for the workers of a pool. Returns `None` if a pool is attached already.
     fn attach(&self, workers: usize) -> Option<Arc<dyn Record>>;
 
-    /// Forgets the pool, which could not be built. What its workers have recorded, and still
-    /// record, is dropped.
+    /// Detaches the pool, which could not be built. Drops what its workers have recorded, and what
+    /// they still record.
     fn detach(&self);
 
-    /// Notes the name that a worker was given.
+    /// Records the name that a worker was given.
     fn set_worker_name(&self, worker: usize, name: &str);
 }
 
-/// A [`Recorder`] as pools see it: see [`PoolTrace`].
+/// Interface of a [`Recorder`] for pools: see [`PoolTrace`].
 pub(crate) trait Record: Observer {
     /// Records what the calling thread does.
     fn record(&self, what: TraceEvent);
 
-    /// Returns a number that no other trace's recorder has.
+    /// Returns a number that differs from that of every other recorder.
     fn id(&self) -> usize;
 
-    /// Returns the same, for the sleep protocol.
+    /// Returns this recorder as an observer for the sleep protocol.
     fn as_observer(&self) -> Arc<dyn Observer>;
 }
 
-/// One thing that happened.
+/// An event of a trace, with its time and thread.
 ///
 /// ```
 /// use drowse::{ThreadPoolBuilder, Trace};
@@ -93,15 +93,15 @@ pub(crate) trait Record: Observer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TraceRecord {
-    /// When, since the trace was made.
+    /// Time since the trace was made.
     pub at: Duration,
-    /// The worker that did it; `None` for a thread outside the pool.
+    /// Worker that did it; `None` for a thread outside the pool.
     pub worker: Option<usize>,
-    /// What it did.
+    /// Kind of event.
     pub what: TraceEvent,
 }
 
-/// What happened. A worker is active, idle, sleepy or asleep.
+/// Kind of an event: what a worker does. A worker is active, idle, sleepy or asleep.
 ///
 /// ```
 /// use drowse::TraceEvent;
@@ -111,48 +111,48 @@ pub struct TraceRecord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TraceEvent {
-    /// It searches for jobs.
+    /// Begins to search for jobs.
     Idle,
-    /// It will sleep if it does not find one at once.
+    /// Will sleep if it does not find a job at once.
     Sleepy,
-    /// It blocks.
+    /// Blocks until it is woken.
     Asleep,
-    /// It was woken, and searches.
+    /// Was woken, and searches.
     Awake,
-    /// It has stopped searching.
+    /// Has stopped searching.
     Active,
-    /// It wakes a worker.
+    /// Wakes a worker.
     Woke {
-        /// Whom.
+        /// Index of the woken worker.
         worker: usize,
-        /// Why.
+        /// Reason of the wake-up.
         reason: Reason,
     },
-    /// It takes a job from another worker.
+    /// Takes a job from another worker.
     Stole {
-        /// From whom.
+        /// Index of that worker.
         from: usize,
     },
-    /// It takes a job that came from outside.
+    /// Takes a job that came from outside the pool.
     TookInjected,
-    /// It begins to run a job that it has stolen, or that came from outside.
+    /// Begins to run a job that it has stolen, or that came from outside the pool.
     Begin,
-    /// It has run that job.
+    /// Has run that job.
     End,
-    /// It says that it blocks in the user's code.
+    /// Is marked as blocked in the user's code.
     Blocked,
-    /// It is about to be unblocked.
+    /// Removes the blocked mark of a worker.
     Unblocked {
-        /// Which one. (Whoever unblocks it says so.)
+        /// Index of the blocked worker. The event belongs to the thread that unblocks it.
         worker: usize,
     },
 }
 
-/// How many events are kept of each worker, unless another number is chosen.
+/// Default number of events that are kept of each worker.
 const CAPACITY: usize = 1 << 16;
 
 impl Trace {
-    /// A trace that keeps the last 65,536 events of each worker.
+    /// Returns a trace that keeps the last 65,536 events of each worker.
     ///
     /// ```
     /// assert!(drowse::Trace::new().drain().is_empty());
@@ -162,13 +162,13 @@ impl Trace {
         Self::with_capacity(CAPACITY)
     }
 
-    /// A trace that keeps this many of the last events of each worker, at least one.
+    /// Returns a trace that keeps the last `events` events of each worker, at least one.
     ///
     /// ```
     /// let trace = drowse::Trace::with_capacity(2);
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(1).trace(&trace).build().unwrap();
     /// (0..10).for_each(|_| pool.install(|| ()));
-    /// assert!(trace.drain().len() <= 2 + 2); // of the worker, and of those outside
+    /// assert!(trace.drain().len() <= 2 + 2); // of the worker, and of threads outside
     /// ```
     pub fn with_capacity(events: usize) -> Self {
         let (clock, capacity) = (Stopwatch::start(), events.max(1));
@@ -176,7 +176,7 @@ impl Trace {
         Self { shared: Arc::new(Shared { clock, capacity, names, recorder }) }
     }
 
-    /// Takes out what was recorded so far, in the order of time.
+    /// Takes out the events recorded so far, ordered by time.
     ///
     /// ```
     /// let trace = drowse::Trace::new();
@@ -193,7 +193,7 @@ impl Trace {
         records
     }
 
-    /// How many events were dropped because a ring was full.
+    /// Returns how many events were dropped because a ring was full.
     ///
     /// ```
     /// assert_eq!(drowse::Trace::new().lost(), 0);
@@ -202,9 +202,9 @@ impl Trace {
         self.rings().iter().map(|ring| ring.lock().lost()).sum()
     }
 
-    /// Events as a file in Chrome's trace format, which [Perfetto](https://ui.perfetto.dev) and
-    /// `chrome://tracing` show: one row per worker, under its [name](Self::worker_name) and
-    /// coloured by state, with arrows for wake-ups and steals.
+    /// Converts events to a file in Chrome's trace format, which
+    /// [Perfetto](https://ui.perfetto.dev) and `chrome://tracing` show: one row per worker, under
+    /// its [name](Self::worker_name) and coloured by state, with arrows for wake-ups and steals.
     ///
     /// ```
     /// let trace = drowse::Trace::new();
@@ -219,9 +219,9 @@ impl Trace {
         chrome::to_json(records, &self.shared.names)
     }
 
-    /// What a worker of the pool is called: the name that
-    /// [`ThreadPoolBuilder::thread_name`](crate::ThreadPoolBuilder::thread_name) gave it, or else
-    /// its number.
+    /// Returns the name that
+    /// [`ThreadPoolBuilder::thread_name`](crate::ThreadPoolBuilder::thread_name) gave a worker of
+    /// the pool, or else its number.
     ///
     /// ```
     /// let trace = drowse::Trace::new();
@@ -262,8 +262,11 @@ impl PoolTrace for Trace {
 impl Record for Recorder {
     fn record(&self, what: TraceEvent) {
         let is_mine = |recorder: &dyn Record| recorder.id() == self.id();
-        let records_here = |worker: &&WorkerThread| worker.registry().recorder().is_some_and(is_mine);
-        let index = WorkerThread::with_current(|worker| worker.filter(records_here).map(WorkerThread::index));
+        let records_here =
+            |worker: &&WorkerThread| worker.registry().recorder().is_some_and(is_mine);
+        let index = WorkerThread::with_current(|worker| {
+            worker.filter(records_here).map(WorkerThread::index)
+        });
         self.record_of(index, what);
     }
 
@@ -286,7 +289,7 @@ impl Recorder {
     }
 }
 
-/// A worker tells of itself, except where it wakes another.
+/// Each event is recorded for the worker it is about; a wake-up, for the thread that wakes.
 impl Observer for Recorder {
     fn idle(&self, worker: usize) {
         self.record_of(Some(worker), TraceEvent::Idle);

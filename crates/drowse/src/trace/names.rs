@@ -1,30 +1,30 @@
-//! What the rows of a trace are called.
+//! Names of the rows of a trace.
 
 use drowse_sync::Mutex;
 
-/// The names that were given to workers, each with its worker.
+/// Names given to workers, each with the worker's index.
 #[derive(Debug)]
 pub(super) struct Names(Mutex<Vec<(usize, String)>>);
 
 impl Names {
-    /// No worker has a name yet.
+    /// Returns an empty list.
     pub(super) fn new() -> Self {
         Self(Mutex::new(Vec::new()))
     }
 
-    /// Notes how a worker is called.
+    /// Records the name of a worker.
     pub(super) fn set(&self, worker: usize, name: &str) {
         let mut names = self.0.lock();
         names.retain(|(other, _)| *other != worker);
         names.push((worker, name.to_owned()));
     }
 
-    /// Forgets them.
+    /// Removes all names.
     pub(super) fn clear(&self) {
         self.0.lock().clear();
     }
 
-    /// The name that the worker was given, or else its number.
+    /// Returns the name that the worker was given, or else its number.
     pub(super) fn get(&self, worker: usize) -> String {
         let names = self.0.lock();
         let name = names.iter().find(|(other, _)| *other == worker);
@@ -32,7 +32,7 @@ impl Names {
     }
 }
 
-/// A text as it stands between the quotes of a JSON string.
+/// Returns the text as it is written between the quotes of a JSON string.
 pub(super) fn escaped(text: &str) -> String {
     let mut json = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,9 +1,9 @@
-//! The newest events, up to a limit.
+//! Ring of the newest events, up to a limit.
 
 use super::TraceRecord;
 use std::collections::VecDeque;
 
-/// Keeps the newest records, and counts those that were dropped.
+/// Ring of the newest records, with a count of those that were dropped.
 #[derive(Debug)]
 pub(super) struct Ring {
     records: VecDeque<TraceRecord>,
@@ -12,7 +12,7 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// An empty ring. It takes memory as it fills.
+    /// Returns an empty ring. It allocates memory only as it fills.
     pub(super) fn new(capacity: usize) -> Self {
         Self { records: VecDeque::new(), capacity, lost: 0 }
     }
@@ -43,8 +43,11 @@ mod tests {
     #[test]
     fn the_oldest_go_first() {
         let mut ring = Ring::new(2);
-        let record =
-            |nanos| TraceRecord { at: Duration::from_nanos(nanos), worker: None, what: TraceEvent::Idle };
+        let record = |nanos| TraceRecord {
+            at: Duration::from_nanos(nanos),
+            worker: None,
+            what: TraceEvent::Idle,
+        };
         (1..=5).for_each(|nanos| ring.push(record(nanos)));
         assert_eq!(ring.drain(), [record(4), record(5)]);
         assert_eq!(ring.lost(), 3);

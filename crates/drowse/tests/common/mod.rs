@@ -81,7 +81,8 @@ pub(crate) fn caught<P: Any, R>(f: impl FnOnce() -> R) -> P {
 /// How many workers of the pool sleep, by what it says of itself.
 pub(crate) fn sleeping(pool: &ThreadPool) -> usize {
     let said = format!("{pool:?}");
-    let (_, rest) = said.split_once("sleeping: ").expect("a pool says how many of its workers sleep");
+    let (_, rest) =
+        said.split_once("sleeping: ").expect("a pool says how many of its workers sleep");
     let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
     digits.parse().expect("a number of workers")
 }

@@ -68,7 +68,15 @@ impl Patience {
     pub(crate) fn of(limit: Duration) -> Self {
         let now = Instant::now();
         // No look yet: most of what is waited for comes within the first 100 ms.
-        Self { limit, begin: now, looked: now, counted: Duration::ZERO, used: None, asleep: 0, looks: 0 }
+        Self {
+            limit,
+            begin: now,
+            looked: now,
+            counted: Duration::ZERO,
+            used: None,
+            asleep: 0,
+            looks: 0,
+        }
     }
 
     /// Returns `true` when the time is over. To be called at least every 100 ms; looks no more
@@ -143,9 +151,11 @@ fn sight() -> Option<Sight> {
     let processes = tasks::processes();
     let used = processes.iter().map(tasks::Process::cpu_time).sum::<Option<Duration>>()?;
     let own = tasks::own_id();
-    let mut others = processes.iter().flat_map(tasks::Process::tasks).filter(|task| Some(task.id()) != own);
+    let mut others =
+        processes.iter().flat_map(tasks::Process::tasks).filter(|task| Some(task.id()) != own);
     // A thread that has just ended has no state.
-    let sleep = !others.any(|task| task.state().is_some_and(|state| !matches!(state, 'S' | 'I' | 'Z' | 'X')));
+    let sleep = !others
+        .any(|task| task.state().is_some_and(|state| !matches!(state, 'S' | 'I' | 'Z' | 'X')));
     Some(Sight { sleep, used })
 }
 

@@ -54,7 +54,8 @@ pub(crate) fn table() -> String {
         let id = process.read("stat").unwrap_or_default();
         let id = id.split(' ').next().unwrap_or_default();
         let used = process.cpu_time().unwrap_or_default().as_secs_f64();
-        let _ = writeln!(table, "process {id}{own}, {used:.2} s of processor time: {}", command.trim());
+        let _ =
+            writeln!(table, "process {id}{own}, {used:.2} s of processor time: {}", command.trim());
         let _ = writeln!(
             table,
             "  {:>8} {:<16} S {:>8} {:>8} {:>8} {:<24} system call",
@@ -139,13 +140,16 @@ impl Task {
     pub(crate) fn is_exiting(&self) -> bool {
         const PF_EXITING: u32 = 4;
         let Some(stat) = self.read("stat") else { return true };
-        let flags = stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(6)?.parse::<u32>().ok());
+        let flags = stat
+            .rsplit_once(") ")
+            .and_then(|(_, rest)| rest.split(' ').nth(6)?.parse::<u32>().ok());
         flags.expect("a thread has flags") & PF_EXITING != 0
     }
 
     pub(crate) fn activity(&self) -> Activity {
         let status = self.read("status").expect("a thread has a status");
-        let switches = status.lines().filter(|line| line.contains("ctxt_switches")).map(str::to_owned);
+        let switches =
+            status.lines().filter(|line| line.contains("ctxt_switches")).map(str::to_owned);
         // Not every kernel keeps the latter.
         Activity { switches: switches.collect(), schedstat: self.read("schedstat") }
     }
@@ -162,7 +166,10 @@ impl Task {
             "  {id:>8} {name:<16} {state} {ran:>8.3} {waited:>8.3} {turns:>8} {place:<24} {call}"
         );
         let stack = read("stack");
-        stack.lines().filter(|_| state != 'S').for_each(|line| _ = writeln!(table, "           {line}"));
+        stack
+            .lines()
+            .filter(|_| state != 'S')
+            .for_each(|line| _ = writeln!(table, "           {line}"));
     }
 
     fn read(&self, file: &str) -> Option<String> {

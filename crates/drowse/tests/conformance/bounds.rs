@@ -68,7 +68,8 @@ pub(crate) fn what_is_too_much_for_a_scope_comes_back_whole(subject: Subject) {
                 drop(busy);
                 until("there is room again", || s.$try_spawn(1, |_| ()).is_ok());
                 s.cancel();
-                s.$try_spawn(usize::MAX, job()).expect("a scope that is called off takes and drops it");
+                s.$try_spawn(usize::MAX, job())
+                    .expect("a scope that is called off takes and drops it");
             });
             assert_eq!(runs.into_inner(), LIMIT + 1);
             ledger.assert_settled(LIMIT + 2);

@@ -34,7 +34,8 @@ pub(crate) fn jobs_that_have_not_begun_are_dropped(subject: Subject) {
         ($kind:ident $spawn:ident $pool:ident $width:ident $size:literal) => {
             let (ledger, runs) = (Ledger::default(), AtomicUsize::new(0));
             // A scope in place is on this thread, any other on the worker that is left.
-            let busy = occupy(&$pool, $width - usize::from(!stringify!($kind).contains("in_place")));
+            let busy =
+                occupy(&$pool, $width - usize::from(!stringify!($kind).contains("in_place")));
             let mut busy = Some(busy);
             let result = $pool.$kind(|s| {
                 for _ in 0..JOBS {
@@ -156,7 +157,8 @@ pub(crate) fn an_inner_scope_is_not_called_off_with_the_outer(subject: Subject) 
     for width in WIDTHS {
         let pool = subject.pool(width);
         for _ in 0..rounds(width, 60) {
-            let (ledger, runs, token) = (Ledger::default(), AtomicUsize::new(0), CancelToken::new());
+            let (ledger, runs, token) =
+                (Ledger::default(), AtomicUsize::new(0), CancelToken::new());
             pool.scope(|outer| {
                 outer.cancel_on(&token);
                 let (ledger, runs, token) = (&ledger, &runs, &token);

@@ -73,7 +73,8 @@ pub(crate) fn nothing_is_lost_from_several_threads_at_once(subject: Subject) {
     for width in WIDTHS {
         let pool = subject.pool(width);
         let sums: Vec<usize> = thread::scope(|threads| {
-            let install = || (0..rounds(width, 1_000)).map(|round| pool.install(|| round % 2)).sum();
+            let install =
+                || (0..rounds(width, 1_000)).map(|round| pool.install(|| round % 2)).sum();
             let handles: Vec<_> = (0..4).map(|_| threads.spawn(install)).collect();
             handles.into_iter().map(|handle| handle.join().unwrap()).collect()
         });

@@ -40,7 +40,10 @@ pub(crate) fn p23_in_the_halves_of_a_join(subject: Subject) {
                 let inside = || pool.install(|| drowse::join(half(1, first), half(2, second)));
                 assert_eq!(caught::<Oops, _>(inside), Oops(expected));
                 let deep = || {
-                    pool.join(|| (), || drowse::join(|| (), || drowse::join(half(1, first), half(2, second))))
+                    pool.join(
+                        || (),
+                        || drowse::join(|| (), || drowse::join(half(1, first), half(2, second))),
+                    )
                 };
                 assert_eq!(caught::<Oops, _>(deep), Oops(expected));
             }
@@ -174,7 +177,10 @@ pub(crate) fn p23_in_spawned_jobs_with_a_handle(subject: Subject) {
         let (pool, panics) = listening(subject.builder(width));
         for round in 0..rounds(width, 60) {
             let outside = pool.spawn_handle(move || oops(round));
-            assert_eq!(*outside.join().unwrap_err().into_panic().downcast::<Oops>().unwrap(), Oops(round));
+            assert_eq!(
+                *outside.join().unwrap_err().into_panic().downcast::<Oops>().unwrap(),
+                Oops(round)
+            );
             let inside = pool.install(|| drowse::spawn_handle(move || oops(round)).join());
             assert_eq!(*inside.unwrap_err().into_panic().downcast::<Oops>().unwrap(), Oops(round));
         }
@@ -226,7 +232,8 @@ pub(crate) fn p23_in_installs(subject: Subject) {
 /// Handlers run on the workers, too: the panic handler hears of their panics.
 pub(crate) fn p23_in_handlers(subject: Subject) {
     for width in WIDTHS {
-        let builder = subject.builder(width).start_handler(oops).exit_handler(|index| oops(100 + index));
+        let builder =
+            subject.builder(width).start_handler(oops).exit_handler(|index| oops(100 + index));
         let (pool, panics) = listening(builder);
         assert_works(&pool);
         drop(pool);

@@ -65,9 +65,9 @@ pub(crate) fn a_panic_of_a_spawned_job_is_handed_over(subject: Subject) {
     for width in WIDTHS {
         let (sender, panics) = mpsc::channel();
         let sender = Mutex::new(sender);
-        let builder = subject
-            .builder(width)
-            .panic_handler(move |payload| sender.lock().unwrap().send(*payload.downcast().unwrap()).unwrap());
+        let builder = subject.builder(width).panic_handler(move |payload| {
+            sender.lock().unwrap().send(*payload.downcast().unwrap()).unwrap()
+        });
         let pool = builder.build().unwrap();
         for round in 0..rounds(width, 200) {
             until_all_sleep(&pool);

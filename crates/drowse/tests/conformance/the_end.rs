@@ -16,8 +16,9 @@ fn begin_and_end(subject: Subject, most: usize, meanwhile: impl Fn(&ThreadPool))
         for round in 0..rounds(width, most) {
             let (sender, exits) = mpsc::channel();
             let sender = Mutex::new(sender);
-            let builder =
-                subject.builder(width).exit_handler(move |_| sender.lock().unwrap().send(()).unwrap());
+            let builder = subject
+                .builder(width)
+                .exit_handler(move |_| sender.lock().unwrap().send(()).unwrap());
             let pool = builder.build().unwrap();
             meanwhile(&pool);
             // They have places of workers, for a while, and handlers like them.
@@ -46,7 +47,11 @@ pub(crate) fn of_pools_that_search(subject: Subject) {
     let patient = SleepPolicy { rounds_until_sleepy: u32::MAX, ..SleepPolicy::default() };
     begin_and_end(subject.with(patient), 60, |pool| {
         assert_eq!(pool.install(|| 1), 1);
-        let most = if subject.protocol == SleepProtocol::Relay { pool.current_num_threads() - 1 } else { 0 };
+        let most = if subject.protocol == SleepProtocol::Relay {
+            pool.current_num_threads() - 1
+        } else {
+            0
+        };
         assert!(sleeping(pool) <= most);
     });
 }

@@ -3,7 +3,9 @@
 
 use crate::common::deadlocks::{Stuck, block, blocked, one_rescues_the_other, rescue, with_alarm};
 use crate::common::{assert_works, fib, until_all_sleep, watchdog};
-use drowse::{Blocked, Deadlock, SleepProtocol, ThreadPool, ThreadPoolBuilder, mark_blocked, mark_unblocked};
+use drowse::{
+    Blocked, Deadlock, SleepProtocol, ThreadPool, ThreadPoolBuilder, mark_blocked, mark_unblocked,
+};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Barrier};
@@ -124,9 +126,14 @@ fn the_handler_is_told_who_and_where() {
             assert_eq!(workers.into_iter().zip(lines).collect::<Vec<_>>(), expected, "{alarm}");
             let report = alarm.to_string();
             let said = report.lines().next().unwrap();
-            assert!(said.starts_with("no worker of 3 can go on: ") && said.ends_with(", one sleeps"));
+            assert!(
+                said.starts_with("no worker of 3 can go on: ") && said.ends_with(", one sleeps")
+            );
             for (worker, line) in expected {
-                assert!(said.contains(&format!("{worker} is blocked at {}:{line}:", file!())), "{said}");
+                assert!(
+                    said.contains(&format!("{worker} is blocked at {}:{line}:", file!())),
+                    "{said}"
+                );
             }
             rescue(all_stuck.iter().take(2));
             assert_works(&pool);
@@ -258,7 +265,11 @@ fn no_alarm_while_there_is_a_job_and_somebody_is_being_woken() {
                     sender.send(()).unwrap();
                 });
                 done.recv().unwrap();
-                assert_eq!(alarms.try_recv().ok(), None, "a false alarm of {protocol}, in round {round}");
+                assert_eq!(
+                    alarms.try_recv().ok(),
+                    None,
+                    "a false alarm of {protocol}, in round {round}"
+                );
             }
         }
     });
@@ -269,7 +280,8 @@ fn no_alarm_while_there_is_a_job_and_somebody_is_being_woken() {
 fn a_guest_counts_as_active() {
     watchdog(|| {
         for protocol in SleepProtocol::ALL {
-            let builder = ThreadPoolBuilder::new().num_threads(2).sleep_protocol(protocol).guests(true);
+            let builder =
+                ThreadPoolBuilder::new().num_threads(2).sleep_protocol(protocol).guests(true);
             let (pool, alarms) = with_alarm(builder);
             until_all_sleep(&pool);
             let (stuck, heard) = mpsc::channel();

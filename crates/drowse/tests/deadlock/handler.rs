@@ -17,7 +17,8 @@ fn with_handler(
     let sender = Mutex::new(sender);
     let place = Arc::new(Mutex::new(Weak::<ThreadPool>::new()));
     let own = Arc::clone(&place);
-    let builder = ThreadPoolBuilder::new().num_threads(width).sleep_protocol(protocol).deadlock_after(SOON);
+    let builder =
+        ThreadPoolBuilder::new().num_threads(width).sleep_protocol(protocol).deadlock_after(SOON);
     let builder = builder
         .deadlock_handler(move |deadlock| {
             let pool = own.lock().unwrap().upgrade();
@@ -134,7 +135,10 @@ fn it_may_mark_which_does_nothing() {
     watchdog(|| {
         for protocol in SleepProtocol::ALL {
             come_to_a_stand(protocol, 1, 5, |pool, next| {
-                assert_eq!((drowse::current_thread_index(), pool.current_thread_index()), (None, None));
+                assert_eq!(
+                    (drowse::current_thread_index(), pool.current_thread_index()),
+                    (None, None)
+                );
                 let mark = mark_blocked();
                 assert!(format!("{mark:?}").contains("worker: None"), "{mark:?}");
                 rescue([next()]);

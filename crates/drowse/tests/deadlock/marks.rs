@@ -2,7 +2,9 @@
 
 use crate::common::deadlocks::{blocked, listen, with_alarm};
 use crate::common::{assert_works, caught, patience, sleeping, until, until_all_sleep, watchdog};
-use drowse::{Deadlock, SleepProtocol, ThreadPool, ThreadPoolBuilder, mark_blocked, mark_unblocked};
+use drowse::{
+    Deadlock, SleepProtocol, ThreadPool, ThreadPoolBuilder, mark_blocked, mark_unblocked,
+};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -3,7 +3,9 @@
 
 use crate::common::deadlocks::{SOON, listen};
 use crate::common::{assert_works, watchdog};
-use drowse::{Deadlock, SleepProtocol, ThreadPool, ThreadPoolBuilder, mark_blocked, mark_blocked_on};
+use drowse::{
+    Deadlock, SleepProtocol, ThreadPool, ThreadPoolBuilder, mark_blocked, mark_blocked_on,
+};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvError};
 use std::sync::{Arc, Barrier, Condvar, Mutex, MutexGuard};
@@ -14,7 +16,12 @@ use std::time::{Duration, Instant};
 const A_WHILE: Duration = if cfg!(target_os = "linux") { SOON } else { Duration::from_millis(200) };
 
 fn pool(protocol: SleepProtocol, width: usize) -> (ThreadPool, Receiver<Deadlock>) {
-    listen(ThreadPoolBuilder::new().num_threads(width).sleep_protocol(protocol).deadlock_after(A_WHILE))
+    listen(
+        ThreadPoolBuilder::new()
+            .num_threads(width)
+            .sleep_protocol(protocol)
+            .deadlock_after(A_WHILE),
+    )
 }
 
 fn receive<T>(channel: &Receiver<T>) -> Result<T, RecvError> {
@@ -172,7 +179,11 @@ fn parents_that_wait_for_children(protocol: SleepProtocol, width: usize, tasks: 
         });
     }
     let alarm = alarms.recv().unwrap();
-    assert_eq!((alarm.num_threads, alarm.blocked.len(), alarm.asleep), (width, width, 0), "{alarm}");
+    assert_eq!(
+        (alarm.num_threads, alarm.blocked.len(), alarm.asleep),
+        (width, width, 0),
+        "{alarm}"
+    );
     // The pool works on.
     assert_eq!(done.iter().take(tasks).collect::<Vec<_>>(), vec![7; tasks]);
     assert_works(&pool);

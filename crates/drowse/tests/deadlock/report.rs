@@ -3,7 +3,8 @@
 use crate::common::deadlocks::{SOON, listen};
 use crate::common::{assert_works, watchdog};
 use drowse::{
-    Deadlock, JobFrom, SleepProtocol, ThreadPool, ThreadPoolBuilder, WaitFor, WorkerState, mark_blocked_on,
+    Deadlock, JobFrom, SleepProtocol, ThreadPool, ThreadPoolBuilder, WaitFor, WorkerState,
+    mark_blocked_on,
 };
 use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver};
@@ -50,16 +51,26 @@ fn it_shows_who_waits_for_whom() {
                 "{alarm}"
             );
             assert_eq!((waiting.depth, waiting.jobs[0].from), (1, JobFrom::Outside), "{alarm}");
-            assert_eq!((alarm.workers[idle].depth, alarm.workers[idle].waits_for), (0, Some(WaitFor::Home)));
+            assert_eq!(
+                (alarm.workers[idle].depth, alarm.workers[idle].waits_for),
+                (0, Some(WaitFor::Home))
+            );
             let said = alarm.to_string();
             let lines: Vec<_> = said.lines().collect();
             assert_eq!(lines.len(), 3, "the one that is idle is left out: {said}");
             assert!(
-                lines[0].starts_with("no worker of 3 can go on: ") && lines[0].ends_with(", 2 sleep"),
+                lines[0].starts_with("no worker of 3 can go on: ")
+                    && lines[0].ends_with(", 2 sleep"),
                 "{said}"
             );
             let mut expected = [
-                (thief, format!("  worker {thief} (dozer-{thief}): blocked on the oracle at {}:", file!())),
+                (
+                    thief,
+                    format!(
+                        "  worker {thief} (dozer-{thief}): blocked on the oracle at {}:",
+                        file!()
+                    ),
+                ),
                 (
                     victim,
                     format!(
@@ -86,7 +97,8 @@ fn blocked(question: &Receiver<u32>) {
 /// The alarm of a pool of two in which one waits for this, and the other is blocked.
 #[track_caller]
 fn assert_tells(alarm: &Deadlock, what: WaitFor) {
-    let waits: Vec<_> = alarm.workers.iter().filter(|worker| worker.waits_for == Some(what)).collect();
+    let waits: Vec<_> =
+        alarm.workers.iter().filter(|worker| worker.waits_for == Some(what)).collect();
     assert_eq!(waits.len(), 1, "{what} in {alarm}");
     assert_eq!(waits[0].state, WorkerState::Asleep, "{alarm}");
     assert!(alarm.to_string().contains(&format!("asleep, waits for {what}")), "{alarm}");
@@ -152,7 +164,8 @@ fn it_tells_who_waits_for_another_pool() {
             let (end, ends) = mpsc::channel();
             pool.spawn(move || other.install(move || ends.recv().unwrap()));
             // The first may be about the one that is blocked alone.
-            let alarm = alarms.iter().find(|alarm| alarm.to_string().contains("waits for a closure"));
+            let alarm =
+                alarms.iter().find(|alarm| alarm.to_string().contains("waits for a closure"));
             assert_tells(&alarm.unwrap(), WaitFor::Install);
             answer.send(42).unwrap();
             end.send(()).unwrap();
@@ -262,7 +275,8 @@ mod on_standard_error {
     #[test]
     fn the_builder_comes_before_the_environment() {
         let ended = in_child(this_test!(), &[("DROWSE_DEADLOCK", "abort")], || {
-            let (pool, alarms) = listen(ThreadPoolBuilder::new().num_threads(1).deadlock_after(SOON));
+            let (pool, alarms) =
+                listen(ThreadPoolBuilder::new().num_threads(1).deadlock_after(SOON));
             let mark = pool.install(drowse::mark_blocked);
             assert_eq!(alarms.recv().unwrap().num_threads, 1);
             drop(mark);

@@ -52,12 +52,21 @@ fn jobs_that_nobody_takes() {
                 let mut told = Vec::new();
                 while told.len() < width {
                     let stall = stalls.recv().unwrap();
-                    assert!(stall.queued && stall.num_threads == width && stall.after == long(), "{stall}");
-                    assert!(stall.to_string().contains("jobs are queued that no worker takes"), "{stall}");
+                    assert!(
+                        stall.queued && stall.num_threads == width && stall.after == long(),
+                        "{stall}"
+                    );
+                    assert!(
+                        stall.to_string().contains("jobs are queued that no worker takes"),
+                        "{stall}"
+                    );
                     told.extend(stall.stalled);
                 }
                 told.sort_unstable_by_key(|stalled| stalled.worker.index);
-                assert_eq!(told.iter().map(|stalled| stalled.worker.index).collect::<Vec<_>>(), workers);
+                assert_eq!(
+                    told.iter().map(|stalled| stalled.worker.index).collect::<Vec<_>>(),
+                    workers
+                );
                 for stalled in &told {
                     assert!(stalled.since >= long() && stalled.worker.depth == 1);
                     let name = stalled.worker.name.as_deref().unwrap();
@@ -99,7 +108,10 @@ fn others_that_wait() {
             assert_eq!((stall.stalled.len(), stall.queued), (1, false), "{stall}");
             assert_eq!(stall.stalled[0].worker.index, stuck, "{stall}");
             assert_eq!(stall.stalled[0].worker.stole_from(), Some(waiter), "{stall}");
-            assert_eq!((stall.waiting[0].index, stall.waiting[0].waits_for), (waiter, Some(WaitFor::Join)));
+            assert_eq!(
+                (stall.waiting[0].index, stall.waiting[0].waits_for),
+                (waiter, Some(WaitFor::Join))
+            );
             let said = stall.to_string();
             assert!(said.contains(", and others wait\n"), "{said}");
             assert!(said.contains(&format!(

@@ -33,8 +33,11 @@ fn p13_children_that_answer_by_channel() {
     on_every_protocol(|protocol| {
         for (width, tasks) in [(1, 1), (1, 4), (4, 5), (2, 6), (8, 20)] {
             for waiting in [Waiting::Help, Waiting::Isolate] {
-                let pool =
-                    builder(protocol, width).max_spare_threads(20).waiting(waiting).build().expect("a pool");
+                let pool = builder(protocol, width)
+                    .max_spare_threads(20)
+                    .waiting(waiting)
+                    .build()
+                    .expect("a pool");
                 (0..20).for_each(|_| children_by_channel(&pool, tasks));
                 let loans = pool.metrics().loans;
                 // One that was refused may be made all the same, when a spare has become idle.
@@ -68,7 +71,11 @@ impl Census {
         };
         self.most.fetch_max(count, Ordering::Relaxed);
         let result = f();
-        assert_eq!(drowse::current_thread_index(), Some(index), "an index changes in the middle of a job");
+        assert_eq!(
+            drowse::current_thread_index(),
+            Some(index),
+            "an index changes in the middle of a job"
+        );
         self.here.lock().unwrap().remove(&index);
         result
     }
@@ -196,7 +203,11 @@ fn a_spare_that_sleeps_is_woken_for_jobs() {
         for _ in 0..20 {
             until_spare_sleeps(&pool);
             assert_eq!(pool.install(|| (drowse::current_thread_index(), fib(5))), (Some(0), 5));
-            assert_eq!(pool.broadcast(|context| context.index()), [0], "it has the worker's letters");
+            assert_eq!(
+                pool.broadcast(|context| context.index()),
+                [0],
+                "it has the worker's letters"
+            );
         }
         release.send(()).unwrap();
         until_all_sleep(&pool);
@@ -248,7 +259,8 @@ fn pools_that_call_each_other_in_isolation() {
         let pool = || builder(protocol, 1).waiting(Waiting::Isolate).build().expect("a pool");
         let (one, other) = (pool(), pool());
         for _ in 0..20 {
-            let answer = one.install(|| other.install(|| one.install(|| other.install(|| fib(10)))));
+            let answer =
+                one.install(|| other.install(|| one.install(|| other.install(|| fib(10)))));
             assert_eq!(answer, 55);
         }
     });
@@ -304,7 +316,8 @@ fn a_broadcast_reaches_those_who_wait_in_isolation() {
 #[test]
 fn after_many_loans_the_pool_is_as_before() {
     watchdog(|| {
-        let pool = ThreadPoolBuilder::new().num_threads(4).max_spare_threads(8).build().expect("a pool");
+        let pool =
+            ThreadPoolBuilder::new().num_threads(4).max_spare_threads(8).build().expect("a pool");
         pool.install(|| {
             for_each(0..400, &|_| {
                 drowse::blocking(|| thread::park_timeout(Duration::from_micros(100)));
@@ -324,12 +337,15 @@ fn after_many_loans_the_pool_is_as_before() {
 #[test]
 fn a_spare_is_not_bored() {
     on_every_protocol(|protocol| {
-        let pool = builder(protocol, 1).idle_timeout(Duration::from_millis(1)).build().expect("a pool");
+        let pool =
+            builder(protocol, 1).idle_timeout(Duration::from_millis(1)).build().expect("a pool");
         let (_send, nothing) = channel::<()>();
         let pool = &pool;
         pool.install(move || {
             drowse::blocking(|| {
-                until("a spare sleeps", || pool.metrics().spares.iter().any(|spare| spare.sleep.sleeps > 0));
+                until("a spare sleeps", || {
+                    pool.metrics().spares.iter().any(|spare| spare.sleep.sleeps > 0)
+                });
                 assert!(nothing.recv_timeout(Duration::from_millis(30)).is_err());
             });
         });
@@ -360,7 +376,8 @@ fn what_a_spare_has_begun_is_not_run_again() {
                 drowse::blocking(|| may_go_on.recv().unwrap())
             };
             // Two are queued, since the last one that there is would be taken by other means.
-            let ((_, inner), last) = pool.install(|| drowse::join(|| drowse::join(first, second), || 3));
+            let ((_, inner), last) =
+                pool.install(|| drowse::join(|| drowse::join(first, second), || 3));
             assert_eq!((inner, last, count.into_inner()), ((1, 2), 3, 1));
         }
     });

@@ -114,15 +114,21 @@ fn what_a_thread_outside_spawns_into_an_isolated_scope() {
                 drowse::scope(|s| {
                     thread::scope(|outside| {
                         outside.spawn(|| s.spawn(move |_| add()));
-                        outside.spawn(|| s.spawn_all((0..3).map(|_| move |_: &drowse::Scope<'_>| add())));
+                        outside.spawn(|| {
+                            s.spawn_all((0..3).map(|_| move |_: &drowse::Scope<'_>| add()))
+                        });
                     })
                 });
                 drowse::scope_fifo(|s| {
-                    _ = thread::scope(|outside| outside.spawn(|| s.spawn_fifo(move |_| add())).join())
+                    _ = thread::scope(|outside| {
+                        outside.spawn(|| s.spawn_fifo(move |_| add())).join()
+                    })
                 });
                 // And while it sleeps.
                 drowse::scope(|s| {
-                    s.spawn(|s| thread::scope(|outside| _ = outside.spawn(|| s.spawn(move |_| add()))));
+                    s.spawn(|s| {
+                        thread::scope(|outside| _ = outside.spawn(|| s.spawn(move |_| add())))
+                    });
                 });
             };
             let barrier = Barrier::new(width);
@@ -145,7 +151,9 @@ fn whoever_blocks_last_runs_what_it_has_forked() {
     fn for_each(items: usize, item: &(dyn Fn() + Sync)) {
         match items {
             1 => item(),
-            _ => _ = drowse::join(|| for_each(items / 2, item), || for_each(items - items / 2, item)),
+            _ => {
+                _ = drowse::join(|| for_each(items / 2, item), || for_each(items - items / 2, item))
+            }
         }
     }
 

@@ -11,13 +11,15 @@ use std::thread;
 
 /// Pools of some widths that isolate everything.
 fn isolated_pools(protocol: SleepProtocol) -> impl Iterator<Item = ThreadPool> {
-    let pool = move |width| builder(protocol, width).waiting(Waiting::Isolate).build().expect("a pool");
+    let pool =
+        move |width| builder(protocol, width).waiting(Waiting::Isolate).build().expect("a pool");
     [1, 2, 3, 8].into_iter().map(pool)
 }
 
 /// Pools of some widths that help, unless they are told not to.
 fn helping_pools(protocol: SleepProtocol) -> impl Iterator<Item = ThreadPool> {
-    let pool = move |width| builder(protocol, width).waiting(Waiting::Help).build().expect("a pool");
+    let pool =
+        move |width| builder(protocol, width).waiting(Waiting::Help).build().expect("a pool");
     [1, 2, 3, 8].into_iter().map(pool)
 }
 
@@ -170,7 +172,9 @@ fn what_is_sent_in_isolation_runs_in_isolation() {
             thread::scope(|threads| {
                 let (pool, elsewhere) = (&pool, &elsewhere);
                 let tree = |root| assert_eq!(node(root, 1, 6, Dice::new(root)), 64);
-                threads.spawn(move || (0..20).for_each(|_| drowse::isolate(|| pool.install(|| tree(1)))));
+                threads.spawn(move || {
+                    (0..20).for_each(|_| drowse::isolate(|| pool.install(|| tree(1))))
+                });
                 threads.spawn(move || {
                     let from_pool = || drowse::isolate(|| pool.install(|| tree(2)));
                     (0..20).for_each(|_| elsewhere.install(from_pool));
@@ -180,7 +184,8 @@ fn what_is_sent_in_isolation_runs_in_isolation() {
                         drowse::isolate(|| pool.in_place_scope(|s| s.spawn(move |_| tree(3))));
                     });
                 });
-                threads.spawn(move || (0..20).for_each(|_| assert_eq!(pool.install(|| fib(12)), 144)));
+                threads
+                    .spawn(move || (0..20).for_each(|_| assert_eq!(pool.install(|| fib(12)), 144)));
             });
         }
     });

@@ -1,5 +1,5 @@
-//! Programs that hang elsewhere: here they finish, fail, or are reported. docs/hangs.md tells the
-//! story of each.
+//! Programs that hang elsewhere: here they finish, fail, or are reported. docs/guide/hangs.md tells
+//! the story of each.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -51,7 +51,8 @@ fn what_is_offered_again_after_a_turn_runs_once() {
         });
         has_begun.recv().unwrap();
         for leaves in [0, 2] {
-            let (served, older, halves) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
+            let (served, older, halves) =
+                (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
             let (started, starts) = channel();
             let count = |counter: &AtomicUsize| counter.fetch_add(1, Ordering::Relaxed);
             thread::scope(|threads| {
@@ -62,7 +63,10 @@ fn what_is_offered_again_after_a_turn_runs_once() {
                             started.send(()).unwrap();
                             let mut joins = 0;
                             while !served.load(Ordering::Relaxed) {
-                                drowse::join(|| drowse::join(|| (), || count(halves)), || count(halves));
+                                drowse::join(
+                                    || drowse::join(|| (), || count(halves)),
+                                    || count(halves),
+                                );
                                 joins += 2;
                             }
                             joins

@@ -62,7 +62,8 @@ fn a_worker_may_broadcast_to_another_pool() {
         let (home, away) = (pool(3), pool(7));
         assert!(home.install(|| away.broadcast(|context| context.index())).into_iter().eq(0..7));
         // From each worker of one to each of the other, and back.
-        let answers = home.broadcast(|_| away.broadcast(|_| home.broadcast(|context| context.index())));
+        let answers =
+            home.broadcast(|_| away.broadcast(|_| home.broadcast(|context| context.index())));
         assert_eq!(answers, vec![vec![vec![0, 1, 2]; 7]; 3]);
     });
 }
@@ -177,7 +178,10 @@ fn many_outside_threads_may_broadcast_at_once() {
             for _ in 0..8 {
                 threads.spawn(|| {
                     for _ in 0..20 {
-                        assert_eq!(pool.broadcast(|context| context.index()), [0, 1, 2, 3, 4, 5, 6, 7]);
+                        assert_eq!(
+                            pool.broadcast(|context| context.index()),
+                            [0, 1, 2, 3, 4, 5, 6, 7]
+                        );
                     }
                 });
             }

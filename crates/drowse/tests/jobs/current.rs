@@ -9,7 +9,10 @@ fn a_thread_of_no_pool_is_nowhere() {
     watchdog(|| {
         let pool = pool(3);
         assert_eq!((current_thread_index(), current_thread_has_pending_tasks()), (None, None));
-        assert_eq!((pool.current_thread_index(), pool.current_thread_has_pending_tasks()), (None, None));
+        assert_eq!(
+            (pool.current_thread_index(), pool.current_thread_has_pending_tasks()),
+            (None, None)
+        );
         assert_eq!(pool.current_num_threads(), 3);
         drowse::join(|| (), || ());
         assert_eq!(current_thread_index(), None, "also once it has used the global pool");
@@ -54,7 +57,10 @@ fn a_worker_is_not_one_of_another_pool() {
         let (home, away) = (pool(2), pool(3));
         home.install(|| {
             assert!(home.current_thread_index().is_some());
-            assert_eq!((away.current_thread_index(), away.current_thread_has_pending_tasks()), (None, None));
+            assert_eq!(
+                (away.current_thread_index(), away.current_thread_has_pending_tasks()),
+                (None, None)
+            );
             assert_eq!((current_num_threads(), away.current_num_threads()), (2, 3));
             away.install(|| {
                 assert_eq!(current_num_threads(), 3);

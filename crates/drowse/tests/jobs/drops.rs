@@ -21,7 +21,11 @@ fn half(ledger: &Ledger, panics: bool) -> impl FnOnce() -> Item + Send + use<> {
 }
 
 /// As [`half`], but waits for the other half first.
-fn half_at<'a>(both: &'a Barrier, ledger: &Ledger, panics: bool) -> impl FnOnce() -> Item + Send + use<'a> {
+fn half_at<'a>(
+    both: &'a Barrier,
+    ledger: &Ledger,
+    panics: bool,
+) -> impl FnOnce() -> Item + Send + use<'a> {
     let half = half(ledger, panics);
     move || {
         both.wait();
@@ -58,8 +62,9 @@ fn in_joins_whose_second_half_is_stolen() {
             for (a, b) in [(false, false), (true, false), (false, true), (true, true)] {
                 let ledger = Ledger::default();
                 for _ in 0..50 {
-                    let panicked =
-                        settle(|| pool.join(half_at(&both, &ledger, a), half_at(&both, &ledger, b)));
+                    let panicked = settle(|| {
+                        pool.join(half_at(&both, &ledger, a), half_at(&both, &ledger, b))
+                    });
                     assert_eq!(panicked, a || b);
                 }
                 ledger.assert_settled(200);

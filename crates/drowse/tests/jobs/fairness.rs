@@ -91,7 +91,8 @@ fn who_insists_gets_a_turn_in_the_middle_of_joins() {
     for protocol in SleepProtocol::ALL {
         common::watchdog(move || {
             for threads in [2, 3] {
-                let pool = drowse::ThreadPoolBuilder::new().num_threads(threads).sleep_protocol(protocol);
+                let pool =
+                    drowse::ThreadPoolBuilder::new().num_threads(threads).sleep_protocol(protocol);
                 let pool = pool.build().unwrap();
                 let (enough, turns) = (AtomicUsize::new(0), 6);
                 let recursion = || {

@@ -8,8 +8,9 @@ use std::sync::mpsc;
 use std::thread;
 
 fn pools() -> impl Iterator<Item = ThreadPool> {
-    let build =
-        |protocol, threads| ThreadPoolBuilder::new().num_threads(threads).sleep_protocol(protocol).build();
+    let build = |protocol, threads| {
+        ThreadPoolBuilder::new().num_threads(threads).sleep_protocol(protocol).build()
+    };
     SleepProtocol::ALL
         .into_iter()
         .flat_map(move |protocol| [1, 2, 8].map(|n| build(protocol, n).expect("a pool")))
@@ -53,7 +54,10 @@ fn a_panic_is_in_the_handle_and_the_pool_lives_on() {
     watchdog(|| {
         for pool in pools() {
             let handle: JoinHandle<()> = pool.spawn_handle(|| panic!("bad dream"));
-            assert_eq!(*handle.join().unwrap_err().into_panic().downcast::<&str>().unwrap(), "bad dream");
+            assert_eq!(
+                *handle.join().unwrap_err().into_panic().downcast::<&str>().unwrap(),
+                "bad dream"
+            );
             assert_eq!(pool.spawn_handle(|| 42).join().unwrap(), 42);
         }
     });

@@ -41,7 +41,9 @@ fn outside_any_pool_jobs_go_to_the_global_one() {
     watchdog(|| {
         let (sender, receiver) = mpsc::channel();
         let other = sender.clone();
-        drowse::spawn(move || sender.send((drowse::current_thread_index(), thread::current().id())).unwrap());
+        drowse::spawn(move || {
+            sender.send((drowse::current_thread_index(), thread::current().id())).unwrap()
+        });
         drowse::spawn_fifo(move || {
             other.send((drowse::current_thread_index(), thread::current().id())).unwrap();
         });
@@ -196,7 +198,10 @@ fn a_dropped_pool_runs_what_was_spawned_and_then_ends() {
             }
             drop(sender);
             drop(pool);
-            assert!(receiver.try_recv().is_err() && exits.try_recv().is_err(), "nobody was free to run them");
+            assert!(
+                receiver.try_recv().is_err() && exits.try_recv().is_err(),
+                "nobody was free to run them"
+            );
             drop(busy);
             assert_eq!(all(receiver).len(), 200, "{width} threads");
             assert_eq!(all(exits).len(), width);
@@ -252,7 +257,9 @@ fn a_pool_may_be_dropped_by_one_of_its_own_jobs() {
             pool.spawn(move || {
                 drop::<ThreadPool>(handed_over.recv().unwrap());
                 sender.send(drowse::current_thread_index().is_some()).unwrap();
-                drowse::spawn(move || sender.send(drowse::current_thread_index().is_some()).unwrap());
+                drowse::spawn(move || {
+                    sender.send(drowse::current_thread_index().is_some()).unwrap()
+                });
             });
             hand_over.send(pool).unwrap();
             assert_eq!(all(receiver), [true, true]);

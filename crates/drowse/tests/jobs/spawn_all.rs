@@ -39,7 +39,10 @@ fn each_runs_once() {
                 pool.spawn_all((0..count).map(|i| sending(&sender, i)));
                 pool.install(|| drowse::spawn_all((count..2 * count).map(|i| sending(&sender, i))));
                 drop(sender);
-                assert!(sorted(receiver).into_iter().eq(0..2 * count), "{count} jobs, {width} threads");
+                assert!(
+                    sorted(receiver).into_iter().eq(0..2 * count),
+                    "{count} jobs, {width} threads"
+                );
             }
             assert_works(&pool);
         }
@@ -85,7 +88,10 @@ fn the_order_is_that_of_single_spawns() {
             let (sender, receiver) = mpsc::channel();
             pool.install(|| drowse::spawn_all((0..count).map(|i| sending(&sender, i))));
             drop(sender);
-            assert!(all(receiver).into_iter().eq((0..count).rev()), "a worker takes the newest first");
+            assert!(
+                all(receiver).into_iter().eq((0..count).rev()),
+                "a worker takes the newest first"
+            );
 
             let (sender, receiver) = mpsc::channel();
             pool.spawn_all((0..count).map(|i| sending(&sender, i)));
@@ -102,11 +108,17 @@ fn a_dropped_pool_runs_them_and_then_ends() {
             let (exit, exits) = mpsc::channel();
             let exit = Mutex::new(exit);
             let builder = ThreadPoolBuilder::new().num_threads(width);
-            let pool = builder.exit_handler(move |i| exit.lock().unwrap().send(i).unwrap()).build().unwrap();
+            let pool = builder
+                .exit_handler(move |i| exit.lock().unwrap().send(i).unwrap())
+                .build()
+                .unwrap();
             let (busy, (sender, receiver)) = (occupy(&pool, width), mpsc::channel());
             pool.spawn_all((0..100).map(|i| sending(&sender, i)));
             drop((pool, sender));
-            assert!(receiver.try_recv().is_err() && exits.try_recv().is_err(), "nobody was free to run them");
+            assert!(
+                receiver.try_recv().is_err() && exits.try_recv().is_err(),
+                "nobody was free to run them"
+            );
             drop(busy);
             assert_eq!((all(receiver).len(), all(exits).len()), (100, width));
         }
@@ -140,7 +152,9 @@ fn an_iterator_that_panics_loses_nothing() {
     watchdog(|| {
         for width in [1, 2, 8] {
             let (pool, ledger) = (pool(width), Ledger::default());
-            for (fatal, inside) in COUNTS.into_iter().flat_map(|fatal| [(fatal, false), (fatal, true)]) {
+            for (fatal, inside) in
+                COUNTS.into_iter().flat_map(|fatal| [(fatal, false), (fatal, true)])
+            {
                 let (sender, receiver) = mpsc::channel();
                 let jobs = (0..2_000).map(|i| {
                     if i == fatal {
@@ -155,7 +169,10 @@ fn an_iterator_that_panics_loses_nothing() {
                 let spawn = || caught::<usize, _>(|| pool.spawn_all(jobs));
                 assert_eq!(if inside { pool.install(spawn) } else { spawn() }, fatal);
                 drop(sender);
-                assert!(sorted(receiver).into_iter().eq(0..fatal), "until {fatal}, {width} threads");
+                assert!(
+                    sorted(receiver).into_iter().eq(0..fatal),
+                    "until {fatal}, {width} threads"
+                );
             }
             assert_works(&pool);
             drop(pool);
@@ -176,7 +193,11 @@ fn an_iterator_without_a_promise_may_wait_for_its_jobs() {
                 let mut i = 0;
                 let jobs = iter::from_fn(|| {
                     if i > 0 {
-                        assert_eq!(receiver.lock().unwrap().recv(), Ok(i), "the one before has run");
+                        assert_eq!(
+                            receiver.lock().unwrap().recv(),
+                            Ok(i),
+                            "the one before has run"
+                        );
                     }
                     i += 1;
                     (i <= 100).then(|| sending(&sender, i))
@@ -234,7 +255,10 @@ fn a_size_hint_may_be_wrong() {
                 let (sender, receiver) = mpsc::channel();
                 pool.spawn_all(Says((0..count).map(|i| sending(&sender, i)), hint));
                 drop(sender);
-                assert!(sorted(receiver).into_iter().eq(0..count), "{count} jobs, said to be {hint:?}");
+                assert!(
+                    sorted(receiver).into_iter().eq(0..count),
+                    "{count} jobs, said to be {hint:?}"
+                );
             }
         }
     });
@@ -261,7 +285,8 @@ fn the_first_end_of_an_iterator_is_the_end() {
 #[test]
 fn an_iterator_may_use_the_pool() {
     watchdog(|| {
-        for (width, inside) in [(1, false), (1, true), (2, false), (2, true), (8, false), (8, true)] {
+        for (width, inside) in [(1, false), (1, true), (2, false), (2, true), (8, false), (8, true)]
+        {
             let (pool, (sender, receiver)) = (pool(width), mpsc::channel());
             let spawn = || {
                 pool.spawn_all((0..100).map(|i| {
@@ -278,7 +303,10 @@ fn an_iterator_may_use_the_pool() {
             } else {
                 spawn();
             }
-            assert_eq!(receiver.iter().take(400).collect::<std::collections::BTreeSet<_>>().len(), 400);
+            assert_eq!(
+                receiver.iter().take(400).collect::<std::collections::BTreeSet<_>>().len(),
+                400
+            );
             assert!(receiver.try_recv().is_err());
         }
     });

@@ -118,7 +118,9 @@ fn a_broadcast_to_this_worker_counts_as_its_own() {
         let (pool, (sender, receiver)) = (&pool(1), mpsc::channel());
         pool.install(move || {
             thread::scope(|threads| {
-                threads.spawn(|| pool.spawn_broadcast(move |context| sender.send(context.index()).unwrap()));
+                threads.spawn(|| {
+                    pool.spawn_broadcast(move |context| sender.send(context.index()).unwrap())
+                });
             });
             assert!(receiver.try_recv().is_err());
             assert_eq!(yield_local(), Some(Executed));
@@ -168,7 +170,8 @@ fn a_job_that_panics_was_run_all_the_same() {
         let (sender, receiver) = mpsc::channel();
         let sender = Mutex::new(sender);
         let builder = ThreadPoolBuilder::new().num_threads(1);
-        let builder = builder.panic_handler(move |payload| sender.lock().unwrap().send(payload).unwrap());
+        let builder =
+            builder.panic_handler(move |payload| sender.lock().unwrap().send(payload).unwrap());
         builder.build().unwrap().install(|| {
             drowse::spawn(|| panic!("in a yield"));
             assert_eq!(yield_now(), Some(Executed));

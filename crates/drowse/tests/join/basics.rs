@@ -122,7 +122,10 @@ fn alone_a_worker_runs_first_half_then_second() {
         let order = Mutex::new(Vec::new());
         let note = |what| order.lock().unwrap().push(what);
         pool(1).install(|| {
-            drowse::join(|| drowse::join(|| note(1), || note(2)), || drowse::join(|| note(3), || note(4)));
+            drowse::join(
+                || drowse::join(|| note(1), || note(2)),
+                || drowse::join(|| note(3), || note(4)),
+            );
         });
         assert_eq!(order.into_inner().unwrap(), [1, 2, 3, 4]);
     });
@@ -217,7 +220,9 @@ fn works_inside_scopes_and_around_them() {
                             || add(1),
                             || {
                                 drowse::scope(|s| {
-                                    s.spawn(|s| drowse::join(|| add(10), || s.spawn(|_| add(100))).1)
+                                    s.spawn(|s| {
+                                        drowse::join(|| add(10), || s.spawn(|_| add(100))).1
+                                    })
                                 })
                             },
                         );

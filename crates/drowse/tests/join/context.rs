@@ -39,7 +39,10 @@ fn a_stolen_half_has_migrated_and_the_first_half_has_not() {
                 for _ in 0..100 {
                     let (a, b) = drowse::join_context(meet, meet);
                     assert_eq!(a, (false, caller));
-                    assert!(b.0 && b.1 != caller, "whoever ran the other half at the same time was another");
+                    assert!(
+                        b.0 && b.1 != caller,
+                        "whoever ran the other half at the same time was another"
+                    );
                 }
             });
         }
@@ -74,7 +77,8 @@ fn from_outside_the_second_half_has_migrated_also_if_the_first_ran_it() {
 fn a_half_that_its_own_worker_ran_early_has_not_migrated() {
     watchdog(|| {
         let pool = pool(1);
-        let (ran, moved) = pool.install(|| drowse::join_context(|_| drowse::yield_local(), |b| b.migrated()));
+        let (ran, moved) =
+            pool.install(|| drowse::join_context(|_| drowse::yield_local(), |b| b.migrated()));
         assert_eq!((ran, moved), (Some(drowse::Yield::Executed), false));
     });
 }
@@ -83,7 +87,8 @@ fn a_half_that_its_own_worker_ran_early_has_not_migrated() {
 fn a_half_that_waits_under_spawned_jobs_has_not_migrated() {
     watchdog(|| {
         let pool = pool(1);
-        let ((), moved) = pool.install(|| drowse::join_context(|_| drowse::spawn(|| ()), |b| b.migrated()));
+        let ((), moved) =
+            pool.install(|| drowse::join_context(|_| drowse::spawn(|| ()), |b| b.migrated()));
         assert!(!moved);
     });
 }
@@ -113,8 +118,8 @@ fn the_flag_is_the_truth_all_over_a_tree() {
 fn install_into_another_pool_is_no_migration_of_the_join_within() {
     watchdog(|| {
         let (one, other) = (pool(1), pool(1));
-        let moved =
-            one.install(|| other.install(|| drowse::join_context(|a| a.migrated(), |b| b.migrated())));
+        let moved = one
+            .install(|| other.install(|| drowse::join_context(|a| a.migrated(), |b| b.migrated())));
         assert_eq!(moved, (false, false), "the join was called by the worker that ran it");
     });
 }

@@ -129,7 +129,9 @@ fn several_at_once_where_there_are_workers_enough() {
         let pool = pool(8);
         thread::scope(|threads| {
             for _ in 0..4 {
-                threads.spawn(|| (0..ROUNDS / 4).for_each(|round| pool.install(|| mutual_wait(round))));
+                threads.spawn(|| {
+                    (0..ROUNDS / 4).for_each(|round| pool.install(|| mutual_wait(round)))
+                });
             }
         });
         common::assert_works(&pool);

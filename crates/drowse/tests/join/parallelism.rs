@@ -105,17 +105,23 @@ fn assert_all_free(pool: &ThreadPool) {
 
 #[test]
 fn all_workers_meet_through_a_balanced_tree() {
-    watchdog(|| [2, 3, 8, 64].into_iter().for_each(|width| all_meet(&pool(width), Shape::Balanced, 50)));
+    watchdog(|| {
+        [2, 3, 8, 64].into_iter().for_each(|width| all_meet(&pool(width), Shape::Balanced, 50))
+    });
 }
 
 #[test]
 fn all_workers_meet_through_first_halves() {
-    watchdog(|| [2, 3, 8, 64].into_iter().for_each(|width| all_meet(&pool(width), Shape::First, 50)));
+    watchdog(|| {
+        [2, 3, 8, 64].into_iter().for_each(|width| all_meet(&pool(width), Shape::First, 50))
+    });
 }
 
 #[test]
 fn all_workers_meet_through_second_halves() {
-    watchdog(|| [2, 3, 8, 64].into_iter().for_each(|width| all_meet(&pool(width), Shape::Second, 50)));
+    watchdog(|| {
+        [2, 3, 8, 64].into_iter().for_each(|width| all_meet(&pool(width), Shape::Second, 50))
+    });
 }
 
 #[test]

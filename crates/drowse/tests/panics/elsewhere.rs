@@ -47,7 +47,10 @@ fn of_an_install_in_another_pool_and_back() {
         for width in WIDTHS {
             let (a, b) = (pool(width), pool(width));
             assert_eq!(caught::<Oops, _>(|| a.install(|| b.install(|| oops(1)))), Oops(1));
-            assert_eq!(caught::<Oops, _>(|| a.install(|| b.install(|| a.install(|| oops(2))))), Oops(2));
+            assert_eq!(
+                caught::<Oops, _>(|| a.install(|| b.install(|| a.install(|| oops(2))))),
+                Oops(2)
+            );
             let stopped = a.install(|| caught::<Oops, _>(|| b.install(|| a.install(|| oops(3)))));
             assert_eq!(stopped, Oops(3));
             let numbers = a.broadcast(|context| {
@@ -67,7 +70,8 @@ fn of_a_job_that_a_waiting_worker_ran_it_does_not_hear() {
         // While it waits for the other pool, the worker runs a job that panics, for which another
         // waits.
         let (home, away) = (pool(1), pool(1));
-        let payload = home.install(|| away.install(|| caught::<Oops, _>(|| home.install(|| oops(1)))));
+        let payload =
+            home.install(|| away.install(|| caught::<Oops, _>(|| home.install(|| oops(1)))));
         assert_eq!(payload, Oops(1));
         assert_works(&home);
         assert_works(&away);
@@ -89,7 +93,11 @@ fn of_a_broadcast_on_one_worker() {
                         }
                     })
                 });
-                assert_eq!((payload, visits.into_inner()), (Oops(bad), width), "the others end first");
+                assert_eq!(
+                    (payload, visits.into_inner()),
+                    (Oops(bad), width),
+                    "the others end first"
+                );
             }
             assert_works(&pool);
         }

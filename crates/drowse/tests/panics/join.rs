@@ -75,7 +75,8 @@ fn of_both_halves_at_the_same_time_that_of_the_first_counts() {
                 oops(what);
             };
             for _ in 0..100 {
-                let payload = caught::<Oops, _>(|| pool.join(|| meet_and("first"), || meet_and("second")));
+                let payload =
+                    caught::<Oops, _>(|| pool.join(|| meet_and("first"), || meet_and("second")));
                 assert_eq!(payload, Oops("first"));
             }
             assert_works(&pool);
@@ -135,7 +136,10 @@ fn a_panic_goes_on_only_when_the_stolen_half_has_ended() {
                     flag.store(true, Ordering::SeqCst);
                 };
                 assert_eq!(caught::<Oops, _>(|| pool.join(first, second)), Oops("first"));
-                assert!(ended.into_inner(), "the frame that the second half borrowed from was gone");
+                assert!(
+                    ended.into_inner(),
+                    "the frame that the second half borrowed from was gone"
+                );
             }
             assert_works(&pool);
         }
@@ -152,7 +156,10 @@ fn deep_in_a_tree_every_other_leaf_is_reached() {
             }
             return;
         }
-        drowse::join(|| grow(height - 1, 2 * leaf, leaves), || grow(height - 1, 2 * leaf + 1, leaves));
+        drowse::join(
+            || grow(height - 1, 2 * leaf, leaves),
+            || grow(height - 1, 2 * leaf + 1, leaves),
+        );
     }
     watchdog(|| {
         for width in WIDTHS {
@@ -222,7 +229,10 @@ fn of_a_first_half_that_left_jobs_on_top_of_the_second() {
 #[test]
 fn in_the_global_pool() {
     watchdog(|| {
-        assert_eq!(caught::<Oops, _>(|| drowse::join(|| oops("first"), || oops("second"))), Oops("first"));
+        assert_eq!(
+            caught::<Oops, _>(|| drowse::join(|| oops("first"), || oops("second"))),
+            Oops("first")
+        );
         assert_eq!(caught::<Oops, _>(|| drowse::join(|| (), || oops("second"))), Oops("second"));
         assert_eq!(drowse::join(|| 1, || 2), (1, 2));
     });

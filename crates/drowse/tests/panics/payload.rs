@@ -33,7 +33,9 @@ fn a_scope_waits_for_its_jobs_though_the_second_payload_panics_as_it_goes() {
                         job_is_done.store(true, Ordering::Release);
                     });
                     s.spawn(|_| panic::resume_unwind(Box::new("first")));
-                    until("the first panic was kept", || format!("{s:?}").contains("panicked: true"));
+                    until("the first panic was kept", || {
+                        format!("{s:?}").contains("panicked: true")
+                    });
                     // The second: it is not kept, and blows up.
                     panic::resume_unwind(Box::new(Bomb(go_on)));
                 });

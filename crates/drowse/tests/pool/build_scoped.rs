@@ -80,7 +80,10 @@ fn names_and_stacks_are_as_chosen() {
                 thread::current().name().map(|name| format!("{name}, {}", big.len() >> 20))
             })
         });
-        assert_eq!(names.unwrap(), ["dozer 0, 10", "dozer 1, 10"].map(|name| Some(name.to_owned())));
+        assert_eq!(
+            names.unwrap(),
+            ["dozer 0, 10", "dozer 1, 10"].map(|name| Some(name.to_owned()))
+        );
     });
 }
 
@@ -165,7 +168,8 @@ fn scoped_pools_may_nest() {
 fn if_threads_cannot_be_had_the_closure_is_not_called() {
     watchdog(|| {
         let builder = ThreadPoolBuilder::new().num_threads(2).stack_size(1 << 60);
-        let result = builder.build_scoped(|worker| worker.run(), |_| unreachable!("there is no pool"));
+        let result =
+            builder.build_scoped(|worker| worker.run(), |_| unreachable!("there is no pool"));
         let said = result.unwrap_err().to_string();
         assert!(said.contains("thread could not be started"), "{said}");
     });

@@ -41,7 +41,8 @@ fn zero_threads_means_as_many_as_the_global_pool_has_by_default() {
 #[test]
 fn threads_are_named_by_their_index() {
     watchdog(|| {
-        let builder = ThreadPoolBuilder::new().num_threads(4).thread_name(|index| format!("dozer {index}"));
+        let builder =
+            ThreadPoolBuilder::new().num_threads(4).thread_name(|index| format!("dozer {index}"));
         let expected = (0..4).map(|index| Some(format!("dozer {index}")));
         assert!(names(&builder.build().unwrap()).into_iter().eq(expected));
     });
@@ -118,18 +119,27 @@ fn the_last_word_on_an_option_counts() {
 
 #[test]
 fn a_builder_says_what_was_chosen() {
-    let said = format!("{:?}", ThreadPoolBuilder::new().num_threads(3).stack_size(7).start_handler(|_| ()));
-    for part in ["ThreadPoolBuilder", "num_threads: 3", "stack_size: Some(7)", "start_handler: true"] {
+    let said = format!(
+        "{:?}",
+        ThreadPoolBuilder::new().num_threads(3).stack_size(7).start_handler(|_| ())
+    );
+    for part in
+        ["ThreadPoolBuilder", "num_threads: 3", "stack_size: Some(7)", "start_handler: true"]
+    {
         assert!(said.contains(part), "{part} in {said}");
     }
-    assert!(said.contains("panic_handler: false") && said.contains("use_current_thread: false"), "{said}");
+    assert!(
+        said.contains("panic_handler: false") && said.contains("use_current_thread: false"),
+        "{said}"
+    );
 }
 
 #[test]
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 fn a_stack_that_cannot_be_had_is_an_error_that_says_what_to_do() {
     watchdog(|| {
-        let error = ThreadPoolBuilder::new().num_threads(2).stack_size(1 << 60).build().unwrap_err();
+        let error =
+            ThreadPoolBuilder::new().num_threads(2).stack_size(1 << 60).build().unwrap_err();
         let said = error.to_string();
         for part in ["thread could not be started", "fewer threads", "smaller stacks"] {
             assert!(said.contains(part), "{part} in {said}");

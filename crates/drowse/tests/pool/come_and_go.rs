@@ -210,7 +210,8 @@ fn handlers_may_use_the_pool() {
 
 #[test]
 fn a_spawn_handler_cannot_do_that() {
-    let run = |worker: drowse::ThreadBuilder| thread::Builder::new().spawn(|| worker.run()).map(drop);
+    let run =
+        |worker: drowse::ThreadBuilder| thread::Builder::new().spawn(|| worker.run()).map(drop);
     let on_demand = ThreadPoolBuilder::new().start(Start::OnDemand).spawn_handler(run).build();
     let idle_timeout = ThreadPoolBuilder::new().spawn_handler(run).idle_timeout(SOON).build();
     for pool in [on_demand, idle_timeout] {

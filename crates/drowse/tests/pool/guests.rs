@@ -21,8 +21,13 @@ fn a_guest_works_on_its_own_thread_and_has_a_workers_index() {
         for threads in [1, 2, 8] {
             let pool = pool(threads);
             until_all_sleep(&pool);
-            let here =
-                || (thread::current().id(), drowse::current_thread_index(), drowse::current_num_threads());
+            let here = || {
+                (
+                    thread::current().id(),
+                    drowse::current_thread_index(),
+                    drowse::current_num_threads(),
+                )
+            };
             let calls: [&dyn Fn() -> _; 3] =
                 [&|| pool.install(here), &|| pool.join(here, || ()).0, &|| pool.scope(|_| here())];
             for (number, call) in calls.into_iter().enumerate() {
@@ -108,7 +113,9 @@ fn what_a_guest_leaves_is_done() {
                         let sender = sender.clone();
                         drowse::spawn(move || sender.send(0).unwrap());
                     });
-                    drowse::spawn_broadcast(move |context| letters.send(context.index() + 1).unwrap());
+                    drowse::spawn_broadcast(move |context| {
+                        letters.send(context.index() + 1).unwrap()
+                    });
                 });
                 let sum: usize = receiver.iter().sum();
                 assert_eq!(sum, (1..=threads).sum());
@@ -179,7 +186,8 @@ fn a_guest_in_one_pool_can_be_one_in_another() {
     watchdog(|| {
         let (outer, inner) = (pool(2), pool(2));
         for _ in 0..100 {
-            let nested = || outer.install(|| inner.install(|| outer.install(drowse::current_num_threads)));
+            let nested =
+                || outer.install(|| inner.install(|| outer.install(drowse::current_num_threads)));
             assert_eq!(nested(), 2);
         }
         until_all_sleep(&outer);

@@ -31,7 +31,8 @@ fn each_is_called_once_for_each_worker() {
     watchdog(|| {
         for width in [1, 2, 8, 64] {
             let ((start, starts), (exit, exits)) = (sending(), sending());
-            let builder = ThreadPoolBuilder::new().num_threads(width).start_handler(start).exit_handler(exit);
+            let builder =
+                ThreadPoolBuilder::new().num_threads(width).start_handler(start).exit_handler(exit);
             let pool = builder.build().unwrap();
             assert_works(&pool);
             assert!(exits.try_recv().is_err(), "nobody has left");
@@ -51,7 +52,8 @@ thread_local! {
 fn the_start_comes_before_any_job() {
     watchdog(|| {
         for _ in 0..50 {
-            let builder = ThreadPoolBuilder::new().num_threads(4).start_handler(|_| STARTED.set(true));
+            let builder =
+                ThreadPoolBuilder::new().num_threads(4).start_handler(|_| STARTED.set(true));
             assert_eq!(builder.build().unwrap().broadcast(|_| STARTED.get()), [true; 4]);
         }
     });
@@ -63,7 +65,8 @@ fn the_exit_comes_after_every_job() {
         let (sender, jobs) = mpsc::channel();
         let sender = Mutex::new(sender);
         let builder = ThreadPoolBuilder::new().num_threads(4);
-        let builder = builder.exit_handler(move |_| sender.lock().unwrap().send(JOBS.get()).unwrap());
+        let builder =
+            builder.exit_handler(move |_| sender.lock().unwrap().send(JOBS.get()).unwrap());
         let pool = builder.build().unwrap();
         for _ in 0..1_000 {
             pool.spawn(|| JOBS.set(JOBS.get() + 1));
@@ -157,16 +160,21 @@ fn what_an_exit_handler_spawns_is_run() {
         for width in [1, 2, 8] {
             let (sender, jobs) = mpsc::channel();
             let sender = Mutex::new(sender);
-            let builder = ThreadPoolBuilder::new().num_threads(width).exit_handler(move |index| {
-                for spawn in [drowse::spawn, drowse::spawn_fifo] {
-                    let sender = sender.lock().unwrap().clone();
-                    spawn(Box::new(move || sender.send(index).unwrap()) as Box<dyn FnOnce() + Send>);
-                }
-            });
+            let builder =
+                ThreadPoolBuilder::new().num_threads(width).exit_handler(move |index| {
+                    for spawn in [drowse::spawn, drowse::spawn_fifo] {
+                        let sender = sender.lock().unwrap().clone();
+                        spawn(Box::new(move || sender.send(index).unwrap())
+                            as Box<dyn FnOnce() + Send>);
+                    }
+                });
             let pool = builder.build().unwrap();
             assert_works(&pool);
             drop(pool);
-            assert!(sorted(jobs).into_iter().eq((0..width).flat_map(|index| [index; 2])), "{width} threads");
+            assert!(
+                sorted(jobs).into_iter().eq((0..width).flat_map(|index| [index; 2])),
+                "{width} threads"
+            );
         }
     });
 }
@@ -211,7 +219,8 @@ fn panics_of_both_go_to_the_panic_handler_and_do_no_harm() {
             drop(pool);
             let mut heard: Vec<_> = panics.iter().collect();
             heard.sort_unstable();
-            let expected = ["exit", "start"].into_iter().flat_map(|what| (0..width).map(move |i| (what, i)));
+            let expected =
+                ["exit", "start"].into_iter().flat_map(|what| (0..width).map(move |i| (what, i)));
             assert!(heard.into_iter().eq(expected), "{width} threads");
         }
     });

@@ -24,7 +24,10 @@ fn counts(worker: &WorkerMetrics) -> Vec<u128> {
 fn assert_grown(before: &Metrics, after: &Metrics) {
     for (before, after) in before.workers.iter().zip(&after.workers) {
         let (before, after) = (counts(before), counts(after));
-        assert!(before.iter().zip(&after).all(|(before, after)| before <= after), "{before:?}, {after:?}");
+        assert!(
+            before.iter().zip(&after).all(|(before, after)| before <= after),
+            "{before:?}, {after:?}"
+        );
     }
 }
 

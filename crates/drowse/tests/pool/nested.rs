@@ -41,8 +41,9 @@ fn round_three_pools_of_one_thread_each() {
     watchdog(|| {
         let (a, b, c) = (pool(1), pool(1), pool(1));
         for _ in 0..100 {
-            let sum =
-                a.install(|| 1 + b.install(|| 10 + c.install(|| 100 + a.install(|| b.install(|| 1_000)))));
+            let sum = a.install(|| {
+                1 + b.install(|| 10 + c.install(|| 100 + a.install(|| b.install(|| 1_000))))
+            });
             assert_eq!(sum, 1_111);
         }
     });
@@ -220,7 +221,9 @@ fn a_worker_that_blocks_in_another_pool_runs_nothing_else() {
                 BORROWED.with_borrow_mut(|borrowed| {
                     for _ in 0..20 {
                         let sender = sender.clone();
-                        drowse::spawn(move || sender.send(BORROWED.with_borrow_mut(|n| *n)).unwrap());
+                        drowse::spawn(move || {
+                            sender.send(BORROWED.with_borrow_mut(|n| *n)).unwrap()
+                        });
                         *borrowed += there.install_blocking(|| drowse::join(|| 1, || 2).1);
                     }
                     assert_eq!(std::mem::take(borrowed), 40);

@@ -1,6 +1,8 @@
 //! `shutdown`: the end of a pool, with somebody who waits for it.
 
-use crate::common::{caught, occupy, pool, sleeping, until, until_all_sleep, watchdog, watchdog_for_life};
+use crate::common::{
+    caught, occupy, pool, sleeping, until, until_all_sleep, watchdog, watchdog_for_life,
+};
 use drowse::{SleepProtocol, ThreadPoolBuilder};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};

@@ -133,7 +133,10 @@ fn threads_may_come_later() {
 
 /// Starts threads, but refuses one of them. Returns the error of the build and the threads that
 /// were started.
-fn refuse(index: usize, use_current_thread: bool) -> (drowse::ThreadPoolBuildError, Vec<JoinHandle<()>>) {
+fn refuse(
+    index: usize,
+    use_current_thread: bool,
+) -> (drowse::ThreadPoolBuildError, Vec<JoinHandle<()>>) {
     let mut threads = Vec::new();
     let builder = ThreadPoolBuilder::new().num_threads(4);
     let builder = if use_current_thread { builder.use_current_thread() } else { builder };
@@ -221,6 +224,9 @@ fn a_thread_builder_says_what_it_is() {
             Ok(())
         });
         drop(builder.build().unwrap());
-        assert_eq!(said, [r#"ThreadBuilder { index: 0, name: Some("dozer"), stack_size: None, .. }"#]);
+        assert_eq!(
+            said,
+            [r#"ThreadBuilder { index: 0, name: Some("dozer"), stack_size: None, .. }"#]
+        );
     });
 }

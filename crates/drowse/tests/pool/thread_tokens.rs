@@ -62,7 +62,8 @@ impl Tokens {
     /// A pool whose threads need a token to run; and somebody who hears when the last of them has
     /// ended.
     fn pool(self: &Arc<Self>, protocol: SleepProtocol, width: usize) -> (ThreadPool, Receiver<()>) {
-        let (acquire, release, (alive, end)) = (Arc::clone(self), Arc::clone(self), mpsc::channel::<()>());
+        let (acquire, release, (alive, end)) =
+            (Arc::clone(self), Arc::clone(self), mpsc::channel::<()>());
         let builder = ThreadPoolBuilder::new()
             .num_threads(width)
             .sleep_protocol(protocol)
@@ -78,7 +79,9 @@ impl Tokens {
     #[track_caller]
     fn end(&self, pool: ThreadPool, end: &Receiver<()>) {
         drop(pool);
-        self.without(|| assert!(end.recv().is_err(), "nothing is sent; it ends with the last thread"));
+        self.without(|| {
+            assert!(end.recv().is_err(), "nothing is sent; it ends with the last thread")
+        });
         assert_eq!(*self.free.lock().unwrap(), self.all - 1, "ours alone is out");
         let counts = [&self.acquired, &self.released].map(|count| count.load(Ordering::SeqCst));
         assert_eq!(counts[0], counts[1], "acquired and released");
@@ -253,7 +256,9 @@ fn several_threads_outside_share_the_tokens() {
                 }
                 tokens.release();
             };
-            tokens.without(|| thread::scope(|threads| (0..4).for_each(|_| _ = threads.spawn(caller))));
+            tokens.without(|| {
+                thread::scope(|threads| (0..4).for_each(|_| _ = threads.spawn(caller)))
+            });
             tokens.end(pool, &end);
             assert!((1..=2).contains(&running.most.into_inner()));
         }
@@ -294,7 +299,8 @@ fn panics_of_both_go_to_the_panic_handler_and_do_no_harm() {
 #[test]
 fn a_panic_without_a_handler_aborts() {
     let ended = in_child(this_test!(), &[], || {
-        let builder = ThreadPoolBuilder::new().num_threads(2).acquire_thread_handler(|| panic!("no token"));
+        let builder =
+            ThreadPoolBuilder::new().num_threads(2).acquire_thread_handler(|| panic!("no token"));
         let pool = builder.build().unwrap();
         loop {
             pool.install(|| ());
@@ -302,5 +308,9 @@ fn a_panic_without_a_handler_aborts() {
     });
     ended.assert_aborted();
     assert!(ended.stderr.contains("no token"), "{}", ended.stderr);
-    assert!(ended.complaints().iter().any(|line| line.contains("no panic handler")), "{}", ended.stderr);
+    assert!(
+        ended.complaints().iter().any(|line| line.contains("no panic handler")),
+        "{}",
+        ended.stderr
+    );
 }

@@ -1,7 +1,9 @@
 //! What a trace tells of a pool.
 
 use crate::common::{pool, until, until_all_sleep, watchdog};
-use drowse::{Reason, SleepProtocol, ThreadPool, ThreadPoolBuilder, Trace, TraceEvent, TraceRecord};
+use drowse::{
+    Reason, SleepProtocol, ThreadPool, ThreadPoolBuilder, Trace, TraceEvent, TraceRecord,
+};
 use std::cell::RefCell;
 use std::sync::Barrier;
 
@@ -21,8 +23,12 @@ fn until_told_asleep(pool: &ThreadPool, trace: &Trace, before: usize) -> Vec<Tra
 /// What was recorded of one job from outside, in a pool of this width in which all slept.
 fn of_one_job(protocol: SleepProtocol, width: usize) -> Vec<TraceRecord> {
     let trace = Trace::new();
-    let pool =
-        ThreadPoolBuilder::new().num_threads(width).sleep_protocol(protocol).trace(&trace).build().unwrap();
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(width)
+        .sleep_protocol(protocol)
+        .trace(&trace)
+        .build()
+        .unwrap();
     until_told_asleep(&pool, &trace, 0);
     pool.install(|| ());
     until_told_asleep(&pool, &trace, width)
@@ -43,8 +49,11 @@ fn one_job_is_told_from_the_wake_up_to_the_sleep() {
             });
             let (by, worker, reason) = woken.expect("somebody was woken");
             assert_eq!((by, reason), (None, Reason::Job), "by this thread, for the job");
-            let its: Vec<_> =
-                records.iter().filter(|record| record.worker == Some(worker)).map(|r| r.what).collect();
+            let its: Vec<_> = records
+                .iter()
+                .filter(|record| record.worker == Some(worker))
+                .map(|r| r.what)
+                .collect();
             let story = [
                 TraceEvent::Awake,
                 TraceEvent::TookInjected,
@@ -65,7 +74,10 @@ fn one_job_is_told_from_the_wake_up_to_the_sleep() {
 fn the_sleepy_protocol_is_seen_to_wake_everybody() {
     watchdog(|| {
         let records = of_one_job(SleepProtocol::Sleepy, 4);
-        assert_eq!(count(&records, |what| matches!(what, TraceEvent::Woke { reason: Reason::Job, .. })), 4);
+        assert_eq!(
+            count(&records, |what| matches!(what, TraceEvent::Woke { reason: Reason::Job, .. })),
+            4
+        );
     });
 }
 
@@ -86,7 +98,11 @@ fn a_steal_says_from_whom() {
             },
         );
         let stolen = TraceRecord::clone(
-            trace.drain().iter().find(|record| matches!(record.what, TraceEvent::Stole { .. })).unwrap(),
+            trace
+                .drain()
+                .iter()
+                .find(|record| matches!(record.what, TraceEvent::Stole { .. }))
+                .unwrap(),
         );
         assert_eq!((stolen.worker, stolen.what), (Some(b), TraceEvent::Stole { from: a }));
     });
@@ -100,7 +116,9 @@ fn blocking_is_told() {
         let blocked = pool.install(drowse::mark_blocked);
         drop(blocked);
         let records = trace.drain();
-        let told = |worker, what| records.iter().any(|record| record.worker == worker && record.what == what);
+        let told = |worker, what| {
+            records.iter().any(|record| record.worker == worker && record.what == what)
+        };
         assert!(told(Some(0), TraceEvent::Blocked));
         assert!(told(None, TraceEvent::Unblocked { worker: 0 }), "by this thread");
     });
@@ -131,7 +149,9 @@ fn other_pools_leave_no_trace() {
         // A worker of another pool is a thread outside.
         other.install(|| traced.spawn(|| ()));
         let records = until_told_asleep(&traced, &trace, 2);
-        assert!(records.iter().any(|r| r.worker.is_none() && matches!(r.what, TraceEvent::Woke { .. })));
+        assert!(
+            records.iter().any(|r| r.worker.is_none() && matches!(r.what, TraceEvent::Woke { .. }))
+        );
     });
 }
 
@@ -143,7 +163,8 @@ fn a_trace_of_a_pool_that_could_not_be_built_can_be_used_again() {
             0 => std::thread::Builder::new().spawn(|| worker.run()).map(drop),
             _ => Err(std::io::Error::other("no more")),
         };
-        let failed = ThreadPoolBuilder::new().num_threads(3).trace(&trace).spawn_handler(refuse).build();
+        let failed =
+            ThreadPoolBuilder::new().num_threads(3).trace(&trace).spawn_handler(refuse).build();
         assert!(failed.unwrap_err().to_string().contains("no more"));
         let bad_name = |_| panic!("no name");
         let failed = std::panic::catch_unwind(|| {
@@ -165,7 +186,10 @@ fn a_trace_of_a_pool_that_could_not_be_built_can_be_used_again() {
 fn rows_in(json: &str) -> Vec<&str> {
     let row = |line: &'_ str| line.contains(r#""name":"thread_name""#);
     let name = |line| str::split_once(line, r#""args":{"name":""#)?.1.strip_suffix(r#""}}"#);
-    json.lines().filter(|line| row(line)).filter_map(|line| name(line.trim_end_matches(','))).collect()
+    json.lines()
+        .filter(|line| row(line))
+        .filter_map(|line| name(line.trim_end_matches(',')))
+        .collect()
 }
 
 #[test]
@@ -190,8 +214,10 @@ fn rows_are_called_as_the_threads_are() {
 fn rows_without_a_name_have_a_number() {
     watchdog(|| {
         let trace = Trace::new();
-        let failed =
-            ThreadPoolBuilder::new().num_threads(1).trace(&trace).thread_name(|_| "dozer".to_owned());
+        let failed = ThreadPoolBuilder::new()
+            .num_threads(1)
+            .trace(&trace)
+            .thread_name(|_| "dozer".to_owned());
         assert!(failed.spawn_handler(|_| Err(std::io::Error::other("no more"))).build().is_err());
         let pool = ThreadPoolBuilder::new().num_threads(2).trace(&trace).build().unwrap();
         let json = trace.to_chrome_json(&until_told_asleep(&pool, &trace, 0));

@@ -1,7 +1,9 @@
 //! What the types can do besides their methods: cross threads, outlive panics, be shown.
 
 use crate::common::{pool, watchdog};
-use drowse::{Scope, ScopeFifo, ThreadBuilder, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder, Yield};
+use drowse::{
+    Scope, ScopeFifo, ThreadBuilder, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder, Yield,
+};
 use std::error::Error;
 use std::fmt::Debug;
 use std::panic::{self, RefUnwindSafe, UnwindSafe};
@@ -55,7 +57,9 @@ fn a_pool_can_be_shared_among_threads_and_ends_with_the_last() {
 fn panics_can_be_caught_round_a_pool_without_further_ado() {
     watchdog(|| {
         let pool = pool(1);
-        assert!(panic::catch_unwind(|| pool.install(|| panic::resume_unwind(Box::new(1)))).is_err());
+        assert!(
+            panic::catch_unwind(|| pool.install(|| panic::resume_unwind(Box::new(1)))).is_err()
+        );
         assert_eq!(panic::catch_unwind(|| pool.install(|| 42)).unwrap(), 42);
     });
 }

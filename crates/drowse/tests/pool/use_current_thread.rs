@@ -37,7 +37,9 @@ fn alone_it_runs_everything_itself() {
         assert_eq!(drowse::join(|| 1, || 2), (1, 2));
         let mut scoped = [0; 100];
         drowse::scope(|s| scoped.iter_mut().for_each(|slot| s.spawn(|_| *slot = 1)));
-        drowse::in_place_scope_fifo(|s| scoped.iter_mut().for_each(|slot| s.spawn_fifo(|_| *slot += 1)));
+        drowse::in_place_scope_fifo(|s| {
+            scoped.iter_mut().for_each(|slot| s.spawn_fifo(|_| *slot += 1))
+        });
         assert_eq!(scoped, [2; 100]);
     });
 }
@@ -124,7 +126,8 @@ fn the_calling_thread_can_be_adopted_once() {
 fn an_ordinary_worker_cannot_be_adopted_either() {
     watchdog_for_life(|| {
         let pool = common::pool(1);
-        let result = pool.install(|| ThreadPoolBuilder::new().num_threads(1).use_current_thread().build());
+        let result =
+            pool.install(|| ThreadPoolBuilder::new().num_threads(1).use_current_thread().build());
         assert!(result.is_err());
         assert_works(&pool);
     });
@@ -248,7 +251,8 @@ fn a_pool_ends_though_the_caller_has_spawned_and_goes_on_with_something_else() {
         watchdog_for_life(move || {
             let (exited, exits) = mpsc::channel();
             let builder = ThreadPoolBuilder::new().num_threads(2).use_current_thread();
-            let pool = builder.exit_handler(move |index| exited.send(index).unwrap()).build().unwrap();
+            let pool =
+                builder.exit_handler(move |index| exited.send(index).unwrap()).build().unwrap();
             let runs = Arc::new(AtomicUsize::new(0));
             for _ in 0..5 {
                 let runs = Arc::clone(&runs);

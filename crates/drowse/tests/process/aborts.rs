@@ -53,7 +53,8 @@ fn a_broadcast_panic_without_a_handler() {
 #[test]
 fn a_panic_of_the_panic_handler() {
     assert_aborts(this_test!(), "the handler too", || {
-        let builder = ThreadPoolBuilder::new().num_threads(1).panic_handler(|_| panic!("the handler too"));
+        let builder =
+            ThreadPoolBuilder::new().num_threads(1).panic_handler(|_| panic!("the handler too"));
         builder.build().unwrap().spawn(|| panic!("boom"));
     });
 }
@@ -61,7 +62,8 @@ fn a_panic_of_the_panic_handler() {
 #[test]
 fn a_panic_of_the_start_handler_without_a_panic_handler() {
     assert_aborts(this_test!(), "bad start", || {
-        let builder = ThreadPoolBuilder::new().num_threads(1).start_handler(|_| panic!("bad start"));
+        let builder =
+            ThreadPoolBuilder::new().num_threads(1).start_handler(|_| panic!("bad start"));
         drop(builder.build());
     });
 }

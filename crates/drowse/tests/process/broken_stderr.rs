@@ -20,7 +20,11 @@ fn break_stderr() {
         assert_eq!(libc::pipe(ends.as_mut_ptr()), 0);
         assert_eq!(libc::dup2(ends[1], 2), 2);
         assert_eq!(libc::close(ends[0]), 0);
-        assert_eq!(libc::write(2, c"x".as_ptr().cast(), 1), -1, "somebody reads the standard error");
+        assert_eq!(
+            libc::write(2, c"x".as_ptr().cast(), 1),
+            -1,
+            "somebody reads the standard error"
+        );
     }
 }
 

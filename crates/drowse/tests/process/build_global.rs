@@ -12,7 +12,8 @@ use std::thread;
 #[test]
 fn it_makes_the_global_pool_what_was_asked_for() {
     let ended = in_child(this_test!(), &[], || {
-        let builder = ThreadPoolBuilder::new().num_threads(5).thread_name(|index| format!("global {index}"));
+        let builder =
+            ThreadPoolBuilder::new().num_threads(5).thread_name(|index| format!("global {index}"));
         builder.build_global().unwrap();
         assert_eq!(drowse::current_num_threads(), 5);
         let names = drowse::broadcast(|_| thread::current().name().map(str::to_owned));
@@ -50,7 +51,11 @@ fn it_comes_too_late_once_the_global_pool_was_used() {
     let ended = in_child(this_test!(), &[], || {
         assert_eq!(drowse::join(|| 1, || 2), (1, 2));
         let before = drowse::current_num_threads();
-        let said = ThreadPoolBuilder::new().num_threads(before + 1).build_global().unwrap_err().to_string();
+        let said = ThreadPoolBuilder::new()
+            .num_threads(before + 1)
+            .build_global()
+            .unwrap_err()
+            .to_string();
         assert!(said.contains("already been initialized"), "{said}");
         assert_eq!(drowse::current_num_threads(), before);
     });
@@ -63,7 +68,10 @@ fn a_pool_of_ones_own_is_not_the_global_one() {
         let own = ThreadPoolBuilder::new().num_threads(3).build().unwrap();
         assert_eq!(own.install(|| fib(10)), 55);
         ThreadPoolBuilder::new().num_threads(4).build_global().unwrap();
-        assert_eq!((own.install(drowse::current_num_threads), drowse::current_num_threads()), (3, 4));
+        assert_eq!(
+            (own.install(drowse::current_num_threads), drowse::current_num_threads()),
+            (3, 4)
+        );
     });
     ended.assert_done();
 }
@@ -103,7 +111,8 @@ fn its_panic_handler_hears_of_global_spawns() {
         let (sender, receiver) = mpsc::channel();
         let sender = Mutex::new(sender);
         let builder = ThreadPoolBuilder::new().num_threads(1);
-        let builder = builder.panic_handler(move |payload| sender.lock().unwrap().send(payload).unwrap());
+        let builder =
+            builder.panic_handler(move |payload| sender.lock().unwrap().send(payload).unwrap());
         builder.build_global().unwrap();
         drowse::spawn(|| panic!("bad dream"));
         assert_eq!(receiver.recv().unwrap().downcast_ref(), Some(&"bad dream"));
@@ -128,7 +137,10 @@ fn if_it_fails_the_error_says_why_and_work_runs_all_the_same() {
 fn if_it_fails_one_may_try_again() {
     let ended = in_child(this_test!(), &[], || {
         let builder = ThreadPoolBuilder::new().num_threads(7);
-        builder.spawn_handler(|_| Err(io::Error::other("no threads today"))).build_global().unwrap_err();
+        builder
+            .spawn_handler(|_| Err(io::Error::other("no threads today")))
+            .build_global()
+            .unwrap_err();
         ThreadPoolBuilder::new().num_threads(2).build_global().unwrap();
         assert_eq!(drowse::current_num_threads(), 2);
         assert_eq!(fib(10), 55);

@@ -77,7 +77,8 @@ impl HalfACpu {
     }
 
     fn enter(&self) {
-        fs::write(self.0.join("cgroup.procs"), process::id().to_string()).expect("who made it may enter");
+        fs::write(self.0.join("cgroup.procs"), process::id().to_string())
+            .expect("who made it may enter");
     }
 
     /// Back to where everybody is: one that somebody is in cannot be removed.

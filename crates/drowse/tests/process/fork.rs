@@ -3,7 +3,8 @@
 
 use crate::common::child::{in_child, this_test};
 use crate::common::forks::{
-    assert_aborted, assert_done, assert_left_behind, fork_and_wait, forked, wait_for_a_half_of_the_parent,
+    assert_aborted, assert_done, assert_left_behind, fork_and_wait, forked,
+    wait_for_a_half_of_the_parent,
 };
 use crate::common::{assert_works, fib, mutual_wait, occupy, pool, until};
 use drowse::{SleepProtocol, ThreadPool, ThreadPoolBuilder};
@@ -90,7 +91,8 @@ fn pools_in_the_midst_of_work() {
                         }
                         fib(12)
                     };
-                    let result = if global { drowse::join(flood, || ()).0 } else { own.install(flood) };
+                    let result =
+                        if global { drowse::join(flood, || ()).0 } else { own.install(flood) };
                     assert_eq!(result, 144);
                 }
             })
@@ -178,7 +180,9 @@ fn a_job_may_fork_and_its_child_go_on_by_itself() {
                     forked(|| {
                         assert_eq!(fib(14), 377);
                         let mut done = [false; 3];
-                        drowse::scope(|s| done.iter_mut().for_each(|done| s.spawn(|_| *done = true)));
+                        drowse::scope(|s| {
+                            done.iter_mut().for_each(|done| s.spawn(|_| *done = true))
+                        });
                         assert_eq!(done, [true; 3]);
                         drowse::spawn(|| ());
                         while drowse::yield_now() == Some(drowse::Yield::Executed) {}

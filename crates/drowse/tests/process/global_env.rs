@@ -73,12 +73,18 @@ fn zero_means_one_for_each_core() {
 
 #[test]
 fn a_word_is_complained_about_once() {
-    assert_one_complaint(&in_child(this_test!(), &[(NUM_THREADS, "many")], || use_pools(cores())), "many");
+    assert_one_complaint(
+        &in_child(this_test!(), &[(NUM_THREADS, "many")], || use_pools(cores())),
+        "many",
+    );
 }
 
 #[test]
 fn a_negative_number_is_complained_about_once() {
-    assert_one_complaint(&in_child(this_test!(), &[(NUM_THREADS, "-1")], || use_pools(cores())), "-1");
+    assert_one_complaint(
+        &in_child(this_test!(), &[(NUM_THREADS, "-1")], || use_pools(cores())),
+        "-1",
+    );
 }
 
 #[test]
@@ -91,7 +97,10 @@ fn a_number_in_the_program_counts_more_and_the_variable_is_not_even_read() {
     let ended = in_child(this_test!(), &[(NUM_THREADS, "many")], || {
         ThreadPoolBuilder::new().num_threads(5).build_global().unwrap();
         assert_eq!(drowse::current_num_threads(), 5);
-        assert_eq!(ThreadPoolBuilder::new().num_threads(2).build().unwrap().current_num_threads(), 2);
+        assert_eq!(
+            ThreadPoolBuilder::new().num_threads(2).build().unwrap().current_num_threads(),
+            2
+        );
     });
     assert_silent(&ended);
 }

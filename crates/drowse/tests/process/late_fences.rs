@@ -136,7 +136,10 @@ fn a_sandbox_that_arrives_later_slows_a_pool_down_and_says_so() {
     ended.assert_done();
     let complaints = ended.complaints();
     assert_eq!(complaints.len(), 1, "{complaints:?}");
-    assert!(complaints[0].contains("membarrier") && complaints[0].contains("sandbox"), "{complaints:?}");
+    assert!(
+        complaints[0].contains("membarrier") && complaints[0].contains("sandbox"),
+        "{complaints:?}"
+    );
 }
 
 #[test]

@@ -23,7 +23,8 @@ fn resident() -> usize {
         libc::sysconf(libc::_SC_PAGESIZE)
     };
     let statm = fs::read_to_string("/proc/self/statm").expect("Linux says how much");
-    let pages: usize = statm.split(' ').nth(1).expect("the second number").parse().expect("a number");
+    let pages: usize =
+        statm.split(' ').nth(1).expect("the second number").parse().expect("a number");
     pages * usize::try_from(page).expect("a size")
 }
 

@@ -25,7 +25,9 @@ fn assert_said_once(ended: &Ended) {
     ended.assert_done();
     let complaints = ended.complaints();
     assert_eq!(complaints.len(), 1, "{complaints:?}");
-    for part in ["global pool could not be started", "on the calling thread", "thread could not be started"] {
+    for part in
+        ["global pool could not be started", "on the calling thread", "thread could not be started"]
+    {
         assert!(complaints[0].contains(part), "{part} in {}", complaints[0]);
     }
 }
@@ -111,8 +113,10 @@ fn panics_arrive_as_ever() {
 fn a_pool_of_ones_own_is_an_error_that_says_what_to_do() {
     let ended = without_threads(this_test!(), || {
         for num_threads in [0, 1, 8] {
-            let said = ThreadPoolBuilder::new().num_threads(num_threads).build().unwrap_err().to_string();
-            for part in ["thread could not be started", "fewer threads", "smaller stacks", "limit"] {
+            let said =
+                ThreadPoolBuilder::new().num_threads(num_threads).build().unwrap_err().to_string();
+            for part in ["thread could not be started", "fewer threads", "smaller stacks", "limit"]
+            {
                 assert!(said.contains(part), "{part} in {said}");
             }
         }
@@ -180,8 +184,10 @@ fn limit_addresses(more: u64) {
 fn the_global_pool_goes_on_with_the_threads_that_can_be_started() {
     // Stacks of a gigabyte of addresses, and room for some of them.
     let gigabyte = (1_u64 << 30).to_string();
-    let ended =
-        in_child(this_test!(), &[("RUST_MIN_STACK", &gigabyte), ("DROWSE_NUM_THREADS", "64")], || {
+    let ended = in_child(
+        this_test!(),
+        &[("RUST_MIN_STACK", &gigabyte), ("DROWSE_NUM_THREADS", "64")],
+        || {
             limit_addresses(6 << 30);
             let (sender, receiver) = mpsc::channel();
             drowse::spawn(move || sender.send(42).unwrap());
@@ -191,7 +197,8 @@ fn the_global_pool_goes_on_with_the_threads_that_can_be_started() {
             assert!(drowse::broadcast(|context| context.index()).into_iter().eq(0..threads));
             assert_eq!(fib(15), 610);
             assert_eq!(drowse::current_thread_index(), None, "the caller is not one of them");
-        });
+        },
+    );
     ended.assert_done();
     let complaints = ended.complaints();
     assert_eq!(complaints.len(), 1, "{complaints:?}");

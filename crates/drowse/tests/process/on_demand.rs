@@ -51,7 +51,9 @@ fn what_cannot_be_understood_is_complained_about() {
     ended.assert_done();
     let complaints = ended.complaints();
     assert_eq!(complaints.len(), 2, "{complaints:?}");
-    assert!(complaints[0].contains("DROWSE_START") && complaints[1].contains("DROWSE_IDLE_TIMEOUT"));
+    assert!(
+        complaints[0].contains("DROWSE_START") && complaints[1].contains("DROWSE_IDLE_TIMEOUT")
+    );
 }
 
 const STACK: u64 = 1 << 30;
@@ -81,7 +83,8 @@ fn threads_that_are_refused_later_are_done_without() {
     let ended = with_room_for(2, this_test!(), || {
         for protocol in SleepProtocol::ALL {
             for guests in [false, true] {
-                let builder = ThreadPoolBuilder::new().num_threads(8).start(Start::OnDemand).guests(guests);
+                let builder =
+                    ThreadPoolBuilder::new().num_threads(8).start(Start::OnDemand).guests(guests);
                 let pool = builder.sleep_protocol(protocol).build().unwrap();
                 for _ in 0..50 {
                     assert_eq!(pool.install(|| fib(12)), 144);
@@ -115,9 +118,14 @@ fn a_broadcast_waits_until_there_are_threads() {
             std::thread::scope(|s| {
                 std::thread::Builder::new()
                     .stack_size(1 << 20)
-                    .spawn_scoped(s, || sender.send(pool.broadcast(|context| context.index())).unwrap())
+                    .spawn_scoped(s, || {
+                        sender.send(pool.broadcast(|context| context.index())).unwrap()
+                    })
                     .unwrap();
-                assert!(receiver.recv_timeout(Duration::from_millis(20)).is_err(), "not all can be there");
+                assert!(
+                    receiver.recv_timeout(Duration::from_millis(20)).is_err(),
+                    "not all can be there"
+                );
                 limit_addresses(libc::RLIM_INFINITY);
                 assert_eq!(receiver.recv(), Ok(vec![0, 1, 2, 3]));
             });

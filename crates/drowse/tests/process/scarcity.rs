@@ -12,7 +12,12 @@ use std::io;
 const STACK: u64 = 1 << 30;
 
 /// Runs `body` where so many threads can be started.
-fn with_room_for(threads: usize, test: &str, variables: &[(&str, &str)], body: impl FnOnce()) -> Ended {
+fn with_room_for(
+    threads: usize,
+    test: &str,
+    variables: &[(&str, &str)],
+    body: impl FnOnce(),
+) -> Ended {
     let stack = STACK.to_string();
     // LeakSanitizer could not look, without a process of its own.
     let own = [("RUST_MIN_STACK", &*stack), ("ASAN_OPTIONS", "detect_leaks=0")];
@@ -95,7 +100,8 @@ fn the_calling_thread_alone_may_do_for_a_pool() {
 #[test]
 fn none_at_all_is_an_error_all_the_same() {
     let ended = with_room_for(0, this_test!(), &[], || {
-        let said = ThreadPoolBuilder::new().num_threads(4).allow_fewer_threads(true).build().unwrap_err();
+        let said =
+            ThreadPoolBuilder::new().num_threads(4).allow_fewer_threads(true).build().unwrap_err();
         assert!(said.to_string().contains("0 of 4"), "{said}");
     });
     ended.assert_done();

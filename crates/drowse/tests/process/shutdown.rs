@@ -15,7 +15,8 @@ fn resident() -> usize {
     // SAFETY: takes no pointers, and touches nothing that is in use.
     unsafe { libc::malloc_trim(0) };
     let statm = fs::read_to_string("/proc/self/statm").expect("Linux says how much");
-    let pages: usize = statm.split(' ').nth(1).expect("the second number").parse().expect("a number");
+    let pages: usize =
+        statm.split(' ').nth(1).expect("the second number").parse().expect("a number");
     pages * 4096
 }
 
@@ -41,7 +42,8 @@ fn a_thousand_pools_created_used_and_shut_down() {
         for round in 0..1_000 {
             let width = 1 + round % 4;
             let protocols = SleepProtocol::ALL;
-            let builder = ThreadPoolBuilder::new().sleep_protocol(protocols[round % protocols.len()]);
+            let builder =
+                ThreadPoolBuilder::new().sleep_protocol(protocols[round % protocols.len()]);
             let pool = builder.num_threads(width).build().unwrap();
             assert_eq!(pool.install(|| fib(8)), 21);
             pool.broadcast(|_| LOCAL.with(|local| local.0.set(1)));
@@ -121,7 +123,8 @@ fn the_global_pool_is_shut_down_under_those_who_use_it() {
 #[test]
 fn whoever_would_wait_for_itself_is_told() {
     let ended = in_child(this_test!(), &[("DROWSE_NUM_THREADS", "2")], || {
-        let message = drowse::spawn_handle(|| caught::<&str, _>(drowse::shutdown_global)).join().unwrap();
+        let message =
+            drowse::spawn_handle(|| caught::<&str, _>(drowse::shutdown_global)).join().unwrap();
         assert!(message.contains("wait for itself"), "{message}");
         let message = drowse::in_place_scope(|_| caught::<&str, _>(drowse::shutdown_global));
         assert!(message.contains("wait for itself"), "{message}");

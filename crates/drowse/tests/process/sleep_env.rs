@@ -44,7 +44,12 @@ fn assert_one_complaint(ended: &Ended, value: &str) {
     for part in [SLEEP, &format!("{value:?}"), "sleepy, counters, jec", "using relay"] {
         assert!(complaints[0].contains(part), "{part} in {}", complaints[0]);
     }
-    assert_eq!(ended.stderr.lines().filter(|line| line.contains(SLEEP)).count(), 1, "{}", ended.stderr);
+    assert_eq!(
+        ended.stderr.lines().filter(|line| line.contains(SLEEP)).count(),
+        1,
+        "{}",
+        ended.stderr
+    );
 }
 
 #[test]
@@ -79,7 +84,10 @@ fn blanks_around_it_do_not_matter() {
 
 #[test]
 fn an_unknown_name_is_complained_about_once() {
-    assert_one_complaint(&in_child(this_test!(), &[(SLEEP, "snooze")], || assert_chosen("relay")), "snooze");
+    assert_one_complaint(
+        &in_child(this_test!(), &[(SLEEP, "snooze")], || assert_chosen("relay")),
+        "snooze",
+    );
 }
 
 #[test]
@@ -115,7 +123,8 @@ fn a_protocol_in_the_program_counts_more() {
 #[test]
 fn where_the_program_says_the_variable_is_not_even_read() {
     let ended = in_child(this_test!(), &[(SLEEP, "snooze")], || {
-        let builder = || ThreadPoolBuilder::new().num_threads(2).sleep_protocol(SleepProtocol::Sleepy);
+        let builder =
+            || ThreadPoolBuilder::new().num_threads(2).sleep_protocol(SleepProtocol::Sleepy);
         assert_sleeps_by(&builder().build().unwrap(), "sleepy");
         builder().build_global().unwrap();
         assert_eq!(fib(12), 144);

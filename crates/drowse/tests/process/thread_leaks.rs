@@ -63,7 +63,10 @@ fn a_pool_that_could_not_be_built() {
                 .num_threads(4)
                 .spawn_handler(|worker| match worker.index() {
                     3 => Err(io::Error::other("one too many")),
-                    _ => thread::Builder::new().name("partial".into()).spawn(|| worker.run()).map(drop),
+                    _ => thread::Builder::new()
+                        .name("partial".into())
+                        .spawn(|| worker.run())
+                        .map(drop),
                 })
                 .build();
             assert!(result.is_err());
@@ -76,7 +79,8 @@ fn a_pool_that_could_not_be_built() {
 fn pools_that_call_each_other() {
     watchdog(|| {
         for _ in 0..100 {
-            let build = || ThreadPoolBuilder::new().num_threads(2).thread_name(|_| "nested".into()).build();
+            let build =
+                || ThreadPoolBuilder::new().num_threads(2).thread_name(|_| "nested".into()).build();
             let (a, b) = (build().unwrap(), build().unwrap());
             assert_eq!(a.install(|| b.install(|| a.install(|| 42))), 42);
         }

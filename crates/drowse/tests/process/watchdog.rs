@@ -29,13 +29,17 @@ fn it_says_what_the_threads_of_a_test_do_that_hangs() {
     });
     assert_eq!(ended.status.code(), Some(101), "{ended:#?}");
     let said = &ended.stderr;
-    assert!(said.contains("process/watchdog.rs:") && said.contains(" hangs: not done after "), "{said}");
+    assert!(
+        said.contains("process/watchdog.rs:") && said.contains(" hangs: not done after "),
+        "{said}"
+    );
     assert!(said.contains(" looks every thread slept") && !said.contains("STARVED"), "{said}");
     // The table: state, seconds, turns and place of each thread.
     let row = said.lines().find(|line| line.contains(" bystander ")).expect("a row of each thread");
     assert_eq!(row.split_whitespace().nth(2), Some("S"), "{row}");
     // The stacks.
-    let stack = said.split("thread ").find(|stack| stack.contains(" bystander:\n")).expect("its stack");
+    let stack =
+        said.split("thread ").find(|stack| stack.contains(" bystander:\n")).expect("its stack");
     assert!(stack.contains("wait_in_vain") && stack.contains("recv"), "{said}");
     let workers = said.split("thread ").filter(|stack| stack.contains("drowse::engine"));
     assert!(workers.count() >= 2, "{said}");
@@ -46,7 +50,13 @@ struct Sleeper(Child);
 
 impl Sleeper {
     fn start() -> Self {
-        Self(Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it starts"))
+        Self(
+            Command::new("cat")
+                .stdin(Stdio::piped())
+                .stdout(Stdio::null())
+                .spawn()
+                .expect("it starts"),
+        )
     }
 
     /// Sends it a signal, and waits until it is in this state.
@@ -75,7 +85,10 @@ fn it_does_not_count_the_time_without_a_processor() {
             assert!(!patience.is_over(), "{patience}");
             thread::park_timeout(Duration::from_millis(10));
         }
-        assert!(patience.to_string().ends_with("STARVED, on a machine that is too busy"), "{patience}");
+        assert!(
+            patience.to_string().ends_with("STARVED, on a machine that is too busy"),
+            "{patience}"
+        );
         // From now on all sleep, and nothing comes of it.
         sleeper.bring_to(libc::SIGCONT, 'S');
         while !patience.is_over() {

@@ -11,7 +11,10 @@ use std::task::Poll;
 use std::thread;
 
 /// Starts a thread of that name.
-fn start<R: Send + 'static>(name: &str, run: impl FnOnce() -> R + Send + 'static) -> thread::JoinHandle<R> {
+fn start<R: Send + 'static>(
+    name: &str,
+    run: impl FnOnce() -> R + Send + 'static,
+) -> thread::JoinHandle<R> {
     thread::Builder::new().name(name.to_owned()).spawn(run).expect("a thread")
 }
 
@@ -35,7 +38,8 @@ fn a_thread_that_shuts_its_pool_down_has_no_guest() {
                 let owner = format!("owner {number} {threads}");
                 start(&owner, move || {
                     let builder = ThreadPoolBuilder::new().num_threads(threads).guests(true);
-                    let pool = builder.sleep_protocol(protocol).use_current_thread().build().unwrap();
+                    let pool =
+                        builder.sleep_protocol(protocol).use_current_thread().build().unwrap();
                     let future = poll_fn(move |context| {
                         if is_over.load(Ordering::Acquire) {
                             return Poll::Ready(42);

@@ -199,8 +199,10 @@ fn blocking_in_the_child_calls_no_handlers() {
     static ACQUIRED: AtomicUsize = AtomicUsize::new(0);
     let ended = in_child(this_test!(), &[], || {
         let builder = ThreadPoolBuilder::new().num_threads(1).max_spare_threads(0);
-        let builder = builder.release_thread_handler(|| _ = RELEASED.fetch_add(1, Ordering::Relaxed));
-        let builder = builder.acquire_thread_handler(|| _ = ACQUIRED.fetch_add(1, Ordering::Relaxed));
+        let builder =
+            builder.release_thread_handler(|| _ = RELEASED.fetch_add(1, Ordering::Relaxed));
+        let builder =
+            builder.acquire_thread_handler(|| _ = ACQUIRED.fetch_add(1, Ordering::Relaxed));
         let pool = builder.build().unwrap();
         let calls = || (RELEASED.load(Ordering::Relaxed), ACQUIRED.load(Ordering::Relaxed));
         let status = pool.install(|| {
@@ -346,7 +348,10 @@ fn a_child_that_waits_in_isolation_for_others_is_aborted() {
     });
     ended.assert_done();
     let complaints = ended.complaints();
-    assert!(complaints.len() == 8 && complaints.iter().all(|line| line.contains("fork()")), "{ended:?}");
+    assert!(
+        complaints.len() == 8 && complaints.iter().all(|line| line.contains("fork()")),
+        "{ended:?}"
+    );
 }
 
 /// Waits so many times, one inside of the other, with so much on the stack each, and calls `f`.
@@ -383,7 +388,10 @@ fn a_child_that_waits_deep_down_for_others_is_aborted() {
     });
     ended.assert_done();
     let complaints = ended.complaints();
-    assert!(complaints.len() == 8 && complaints.iter().all(|line| line.contains("fork()")), "{ended:?}");
+    assert!(
+        complaints.len() == 8 && complaints.iter().all(|line| line.contains("fork()")),
+        "{ended:?}"
+    );
 }
 
 /// A thread outside forks in the middle of a scope in which there is nothing to wait for.
@@ -407,7 +415,8 @@ fn the_child_of_a_thread_in_a_scope_leaves_it() {
 #[test]
 fn the_child_of_a_job_with_ancestors_in_other_pools_goes_on() {
     let ended = in_child(this_test!(), &[("DROWSE_NUM_THREADS", "2")], || {
-        let isolated = || ThreadPoolBuilder::new().num_threads(2).waiting(Waiting::Isolate).build().unwrap();
+        let isolated =
+            || ThreadPoolBuilder::new().num_threads(2).waiting(Waiting::Isolate).build().unwrap();
         let (here, there) = (isolated(), isolated());
         for _ in 0..60 {
             let status = here.install(|| {

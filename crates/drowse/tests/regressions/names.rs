@@ -36,7 +36,8 @@ fn names_are_kept_for_threads_that_come_back() {
         });
         let pool = builder.build().unwrap();
         for _ in 0..20 {
-            let expected: Vec<_> = (0..3).map(|i| Some(format!("dozer {i}, call {}", i + 1))).collect();
+            let expected: Vec<_> =
+                (0..3).map(|i| Some(format!("dozer {i}, call {}", i + 1))).collect();
             assert_eq!(names(&pool), expected);
             thread::park_timeout(Duration::from_millis(2));
         }
@@ -48,9 +49,15 @@ fn threads_of_a_spawn_handler_are_named_by_it() {
     watchdog(|| {
         let builder = ThreadPoolBuilder::new().num_threads(2).spawn_handler(|worker| {
             assert_eq!(worker.name(), None);
-            thread::Builder::new().name(format!("mine {}", worker.index())).spawn(|| worker.run()).map(drop)
+            thread::Builder::new()
+                .name(format!("mine {}", worker.index()))
+                .spawn(|| worker.run())
+                .map(drop)
         });
-        assert_eq!(names(&builder.build().unwrap()), [0, 1].map(|index| Some(format!("mine {index}"))));
+        assert_eq!(
+            names(&builder.build().unwrap()),
+            [0, 1].map(|index| Some(format!("mine {index}")))
+        );
     });
 }
 

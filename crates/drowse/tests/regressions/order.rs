@@ -1,4 +1,4 @@
-//! In which order jobs begin: the table in docs/order.md, cell by cell.
+//! In which order jobs begin: the table in docs/guide/order.md, cell by cell.
 
 use crate::common::{until, watchdog};
 use drowse::{SleepProtocol, ThreadPool, ThreadPoolBuilder, Waiting};
@@ -165,7 +165,9 @@ fn assert_cell(how: How, mode: Mode, runner: Runner, protocol: SleepProtocol) {
     let all = if how.is_broadcast() { threads * JOBS } else { JOBS };
     let spawner = pool.install(|| {
         let others_are_done = || match runner {
-            Runner::Thief if how.is_broadcast() => until("the other has run its own", || log.len() >= JOBS),
+            Runner::Thief if how.is_broadcast() => {
+                until("the other has run its own", || log.len() >= JOBS)
+            }
             Runner::Thief => until("all are stolen", || log.len() == JOBS),
             Runner::Spawner => (),
         };

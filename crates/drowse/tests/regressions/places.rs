@@ -92,7 +92,8 @@ fn a_worker_does_not_leave_without_its_place() {
                 note_two.store(true, Ordering::SeqCst);
             }
         };
-        let builder = ThreadPoolBuilder::new().num_threads(2).idle_timeout(Duration::from_millis(1));
+        let builder =
+            ThreadPoolBuilder::new().num_threads(2).idle_timeout(Duration::from_millis(1));
         let pool = builder.start_handler(begin).exit_handler(leave).build().unwrap();
         // The other worker is busy until the end.
         let all = Arc::new(Barrier::new(2));
@@ -123,7 +124,9 @@ fn the_handlers_of_a_spare_are_told_the_same_index() {
         let indices = Arc::new(Mutex::new(HashMap::<_, Vec<usize>>::new()));
         let handler = || {
             let indices = Arc::clone(&indices);
-            move |index| indices.lock().unwrap().entry(thread::current().id()).or_default().push(index)
+            move |index| {
+                indices.lock().unwrap().entry(thread::current().id()).or_default().push(index)
+            }
         };
         let builder = ThreadPoolBuilder::new().num_threads(2).max_spare_threads(1);
         let pool = builder.start_handler(handler()).exit_handler(handler()).build().unwrap();
@@ -232,7 +235,8 @@ fn a_place_is_lent_to_a_spare_that_becomes_idle() {
                     let wait = || other.install(|| told.lock().unwrap().recv().unwrap());
                     // On the other worker, and not on the spare.
                     let has_waited = || {
-                        let is_spare = thread::current().name().is_some_and(|name| name.contains("spare"));
+                        let is_spare =
+                            thread::current().name().is_some_and(|name| name.contains("spare"));
                         if !is_spare {
                             begin.send(drowse::current_thread_index()).unwrap();
                             posted.lock().unwrap().recv().unwrap();

@@ -52,7 +52,8 @@ fn a_builder_that_asks_for_too_many_threads_gets_an_error_and_starts_none() {
 fn a_pool_has_no_more_spares_than_the_most_threads() {
     watchdog(|| {
         for asked in [max_num_threads() + 1, usize::MAX] {
-            let pool = ThreadPoolBuilder::new().num_threads(2).max_spare_threads(asked).build().unwrap();
+            let pool =
+                ThreadPoolBuilder::new().num_threads(2).max_spare_threads(asked).build().unwrap();
             assert_works(&pool);
             pool.install(|| drowse::blocking(|| pool.spawn_handle(|| ()).join())).unwrap();
         }
@@ -69,7 +70,10 @@ fn the_most_threads_leave_the_system_room_for_others() {
 fn an_environment_that_asks_for_too_many_threads_gets_the_default_and_a_line() {
     let variables = [("DROWSE_NUM_THREADS", "100000")];
     let ended = in_child(this_test!(), &variables, || {
-        assert_eq!(drowse::current_num_threads(), std::thread::available_parallelism().unwrap().get());
+        assert_eq!(
+            drowse::current_num_threads(),
+            std::thread::available_parallelism().unwrap().get()
+        );
     });
     let most = format!("up to {}", max_num_threads());
     assert_said_once(&ended, &["drowse: DROWSE_NUM_THREADS=\"100000\" is not ", &most, "; using "]);
@@ -78,9 +82,11 @@ fn an_environment_that_asks_for_too_many_threads_gets_the_default_and_a_line() {
 #[test]
 fn a_name_with_a_nul_is_an_error() {
     watchdog(|| {
-        let named = |index| if index == 1 { "bad\0name".to_owned() } else { format!("good {index}") };
+        let named =
+            |index| if index == 1 { "bad\0name".to_owned() } else { format!("good {index}") };
         for width in [2, 3] {
-            let error = ThreadPoolBuilder::new().num_threads(width).thread_name(named).build().unwrap_err();
+            let error =
+                ThreadPoolBuilder::new().num_threads(width).thread_name(named).build().unwrap_err();
             assert!(error.to_string().contains("\"bad\\0name\""), "{error}");
         }
         assert_works(&ThreadPoolBuilder::new().num_threads(1).thread_name(named).build().unwrap());
@@ -121,7 +127,8 @@ fn times_have_units() {
         ("0.5", "stall watch after 500ms", "idle timeout 500µs"),
         ("1.5 s", "stall watch after 1.5s", "idle timeout 1.5s"),
     ] {
-        let variables = [("DROWSE_STALL", value), ("DROWSE_IDLE_TIMEOUT", value), ("DROWSE_LOG", "on")];
+        let variables =
+            [("DROWSE_STALL", value), ("DROWSE_IDLE_TIMEOUT", value), ("DROWSE_LOG", "on")];
         let ended = in_child(this_test!(), &variables, build_and_use);
         assert_silent(&ended);
         assert_said_once(&ended, &[stall, idle]);
@@ -131,7 +138,8 @@ fn times_have_units() {
 #[test]
 fn on_demand_has_a_hyphen_or_has_not() {
     for value in ["on-demand", "ondemand", "On-Demand"] {
-        let ended = in_child(this_test!(), &[("DROWSE_START", value), ("DROWSE_LOG", "1")], build_and_use);
+        let ended =
+            in_child(this_test!(), &[("DROWSE_START", value), ("DROWSE_LOG", "1")], build_and_use);
         assert_silent(&ended);
         assert_said_once(&ended, &["start on demand"]);
     }
@@ -185,7 +193,8 @@ fn names_that_are_not_known_are_not_named_where_there_is_no_log() {
 fn the_log_tells_every_setting_that_is_not_the_default() {
     let ended = in_child(this_test!(), &[("DROWSE_LOG", "1")], || {
         build_and_use();
-        let builder = ThreadPoolBuilder::new().num_threads(3).guests(true).waiting(Waiting::Isolate);
+        let builder =
+            ThreadPoolBuilder::new().num_threads(3).guests(true).waiting(Waiting::Isolate);
         let builder = builder.steering(Steering::Never).start(Start::OnDemand).max_spare_threads(2);
         let builder = builder.idle_timeout(Duration::from_secs(60)).stack_size(1 << 20);
         let builder = builder.stall_watch(Duration::from_secs(7)).deadlock_handler(|_| ());
@@ -220,7 +229,10 @@ fn settings_without_effect_are_said_once() {
         }
     });
     assert_eq!(ended.complaints().len(), 2, "{}", ended.stderr);
-    assert_said_once(&ended, &["drowse: stall_handler has no effect", "stall_watch", "DROWSE_STALL"]);
+    assert_said_once(
+        &ended,
+        &["drowse: stall_handler has no effect", "stall_watch", "DROWSE_STALL"],
+    );
     assert_said_once(
         &ended,
         &["drowse: deadlock_after has no effect", "deadlock_handler", "DROWSE_DEADLOCK"],

@@ -117,7 +117,8 @@ fn no_lookout_and_no_watch_is_left() {
         for round in 0..8 {
             let (alarm, alarms) = mpsc::channel();
             let alarm = Mutex::new(alarm);
-            let builder = ThreadPoolBuilder::new().num_threads(2).stall_watch(Duration::from_secs(3600));
+            let builder =
+                ThreadPoolBuilder::new().num_threads(2).stall_watch(Duration::from_secs(3600));
             let builder = builder.deadlock_after(Duration::from_micros(100));
             let tell = move |_: &drowse::Deadlock| _ = alarm.lock().unwrap().send(());
             let pool = builder.deadlock_handler(tell).build().unwrap();
@@ -150,7 +151,8 @@ fn a_handler_that_is_under_way_is_reported_by_name() {
             begins.recv().unwrap();
             drop(hold);
             let busy = pool.shutdown_timeout(Duration::from_millis(200)).unwrap_err();
-            let names: Vec<_> = busy.threads().iter().map(|thread| thread.name.as_deref()).collect();
+            let names: Vec<_> =
+                busy.threads().iter().map(|thread| thread.name.as_deref()).collect();
             assert!(names.contains(&Some(name)), "{busy}");
             drop(release);
         }
@@ -160,7 +162,8 @@ fn a_handler_that_is_under_way_is_reported_by_name() {
 #[test]
 fn a_watch_that_only_looks_is_not_busy() {
     watchdog(|| {
-        let builder = ThreadPoolBuilder::new().num_threads(2).stall_watch(Duration::from_secs(3600));
+        let builder =
+            ThreadPoolBuilder::new().num_threads(2).stall_watch(Duration::from_secs(3600));
         let pool = builder.build().unwrap();
         let busy = occupy(&pool, 1);
         let report = pool.shutdown_timeout(Duration::from_millis(50)).unwrap_err();
@@ -296,7 +299,8 @@ fn a_worker_that_leaves_and_shuts_its_pool_down_is_told() {
     watchdog(|| {
         let shared = Shared::default();
         let (tell, told) = mpsc::channel();
-        let builder = ThreadPoolBuilder::new().num_threads(2).idle_timeout(Duration::from_millis(1));
+        let builder =
+            ThreadPoolBuilder::new().num_threads(2).idle_timeout(Duration::from_millis(1));
         let pool = builder.build().unwrap();
         let mine = Arc::clone(&shared);
         pool.spawn_broadcast(move |context| {
@@ -361,7 +365,10 @@ fn a_job_of_the_global_pool_that_shuts_it_down_while_it_ends_is_told() {
             drowse::shutdown_global();
         });
         let messages: Vec<_> = told.iter().collect();
-        assert!(messages.len() == 100 && messages.iter().all(|message| message.contains("wait for itself")));
+        assert!(
+            messages.len() == 100
+                && messages.iter().all(|message| message.contains("wait for itself"))
+        );
         other.join().unwrap();
     });
     ended.assert_done();
@@ -374,7 +381,8 @@ fn a_release_handler_that_shuts_its_pool_down_is_told() {
         let shared = Shared::default();
         let (tell, told) = mpsc::channel();
         let (mine, tell) = (Arc::clone(&shared), Mutex::new(tell));
-        let builder = ThreadPoolBuilder::new().num_threads(1).start_handler(|_| IS_WORKER.set(true));
+        let builder =
+            ThreadPoolBuilder::new().num_threads(1).start_handler(|_| IS_WORKER.set(true));
         let builder = builder.acquire_thread_handler(|| ()).release_thread_handler(move || {
             let pool = if IS_WORKER.get() { mine.lock().unwrap().take() } else { None };
             if let Some(pool) = pool {
@@ -425,22 +433,23 @@ fn jobs_get_their_places_back_from_a_thread_that_shuts_the_pool_down() {
 #[cfg(target_os = "linux")]
 #[test]
 fn guests_join_while_the_global_pool_ends() {
-    let ended = in_child(this_test!(), &[("DROWSE_GUESTS", "on"), ("DROWSE_NUM_THREADS", "1")], || {
-        let is_over = AtomicBool::new(false);
-        thread::scope(|threads| {
-            let joiners: Vec<_> = (0..3)
-                .map(|_| {
-                    threads.spawn(|| {
-                        while !is_over.load(Ordering::Relaxed) {
-                            assert_eq!(drowse::join(|| 1, || 2), (1, 2));
-                        }
+    let ended =
+        in_child(this_test!(), &[("DROWSE_GUESTS", "on"), ("DROWSE_NUM_THREADS", "1")], || {
+            let is_over = AtomicBool::new(false);
+            thread::scope(|threads| {
+                let joiners: Vec<_> = (0..3)
+                    .map(|_| {
+                        threads.spawn(|| {
+                            while !is_over.load(Ordering::Relaxed) {
+                                assert_eq!(drowse::join(|| 1, || 2), (1, 2));
+                            }
+                        })
                     })
-                })
-                .collect();
-            (0..200).for_each(|_| drowse::shutdown_global());
-            is_over.store(true, Ordering::Relaxed);
-            joiners.into_iter().for_each(|joiner| joiner.join().unwrap());
+                    .collect();
+                (0..200).for_each(|_| drowse::shutdown_global());
+                is_over.store(true, Ordering::Relaxed);
+                joiners.into_iter().for_each(|joiner| joiner.join().unwrap());
+            });
         });
-    });
     ended.assert_done();
 }

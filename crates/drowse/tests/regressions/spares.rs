@@ -64,7 +64,8 @@ fn fork_there_and_back(here: &ThreadPool, there: &ThreadPool, left: u32) -> u32 
     }
     let back = || here.install(|| fork_there_and_back(here, there, left - 1));
     let fork = || drowse::join(back, || drowse::join(back, back));
-    let (first, (second, third)) = there.install(|| if left % 2 == 0 { (back(), (0, 0)) } else { fork() });
+    let (first, (second, third)) =
+        there.install(|| if left % 2 == 0 { (back(), (0, 0)) } else { fork() });
     first + second + third
 }
 
@@ -95,7 +96,11 @@ fn two_pools(waiting: Waiting) -> ([&'static ThreadPool; 2], Receiver<Deadlock>)
         let sender = Mutex::new(sender.clone());
         let alarm = move |deadlock: &Deadlock| _ = sender.lock().unwrap().send(deadlock.clone());
         let builder = ThreadPoolBuilder::new().num_threads(1).max_spare_threads(1).waiting(waiting);
-        builder.deadlock_handler(alarm).deadlock_after(Duration::from_millis(20)).build().expect("a pool")
+        builder
+            .deadlock_handler(alarm)
+            .deadlock_after(Duration::from_millis(20))
+            .build()
+            .expect("a pool")
     };
     // Not lost: leaks are looked for.
     static ALL: Mutex<Vec<&ThreadPool>> = Mutex::new(Vec::new());
@@ -117,14 +122,20 @@ fn assert_is_reported(test: &str, program: Program) {
             assert_eq!(deadlock.workers.len(), 2, "{deadlock}");
             let text = deadlock.to_string();
             assert!(text.contains("all 1 spare threads are in use (max_spare_threads)"), "{text}");
-            assert!(text.contains("in a blocking call") || text.contains("asleep, waits for"), "{text}");
+            assert!(
+                text.contains("in a blocking call") || text.contains("asleep, waits for"),
+                "{text}"
+            );
         });
     });
     ended.assert_done();
     let lines = ended.complaints();
     assert!((1..=2).contains(&lines.len()), "one for each pool that runs out: {lines:#?}");
     for line in lines {
-        assert!(line.contains("all 1 spare threads") && line.contains("max_spare_threads"), "{line}");
+        assert!(
+            line.contains("all 1 spare threads") && line.contains("max_spare_threads"),
+            "{line}"
+        );
     }
 }
 

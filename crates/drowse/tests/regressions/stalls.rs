@@ -18,7 +18,11 @@ fn watched(builder: ThreadPoolBuilder, width: usize) -> (ThreadPool, Receiver<St
     watched_for(builder, width, long())
 }
 
-fn watched_for(builder: ThreadPoolBuilder, width: usize, after: Duration) -> (ThreadPool, Receiver<Stall>) {
+fn watched_for(
+    builder: ThreadPoolBuilder,
+    width: usize,
+    after: Duration,
+) -> (ThreadPool, Receiver<Stall>) {
     let (sender, stalls) = mpsc::channel();
     let sender = Mutex::new(sender);
     let builder = builder.num_threads(width).thread_name(|index| format!("dozer-{index}"));
@@ -101,11 +105,14 @@ fn a_job_that_does_not_end_while_a_worker_of_another_pool_waits_for_it() {
     watchdog(|| {
         for blocking in [false, true] {
             let (pool, stalls) = watched(plain(), 2);
-            let other = plain().num_threads(1).thread_name(|_| "waiter".to_owned()).build().unwrap();
+            let other =
+                plain().num_threads(1).thread_name(|_| "waiter".to_owned()).build().unwrap();
             let (hold, job) = endless();
             thread::scope(|threads| {
                 threads.spawn(|| {
-                    other.install(|| if blocking { pool.install_blocking(job) } else { pool.install(job) })
+                    other.install(|| {
+                        if blocking { pool.install_blocking(job) } else { pool.install(job) }
+                    })
                 });
                 let said = stalls.recv().unwrap().to_string();
                 assert!(said.contains("thread waiter, outside: has waited for "), "{said}");
@@ -124,7 +131,8 @@ fn all_workers_are_stuck_while_a_thread_waits_for_them() {
         let (holds, jobs): (Vec<_>, Vec<_>) = (0..2).map(|_| endless()).unzip();
         thread::scope(|threads| {
             let pool = &pool;
-            threads.spawn(move || pool.scope(|s| jobs.into_iter().for_each(|job| s.spawn(|_| job()))));
+            threads
+                .spawn(move || pool.scope(|s| jobs.into_iter().for_each(|job| s.spawn(|_| job()))));
             let mut told = 0;
             while told < 2 {
                 let stall = stalls.recv().unwrap();
@@ -195,7 +203,10 @@ fn a_spare_does_not_come_back_from_its_job() {
         });
         lends.recv().unwrap();
         let stall = assert_reported(&pool, &stalls, |job| pool.install(job));
-        assert!(stall.to_string().contains("(drowse-spare-0): active, in a job from outside"), "{stall}");
+        assert!(
+            stall.to_string().contains("(drowse-spare-0): active, in a job from outside"),
+            "{stall}"
+        );
         drop(hold);
     });
 }
@@ -219,13 +230,18 @@ fn all_workers_sleep_in_the_middle_of_jobs() {
         };
         outside.spawn(body).unwrap();
         let stall = stalls.recv().unwrap();
-        assert!(stall.stalled.iter().all(|stalled| stalled.worker.waits_for == Some(WaitFor::Broadcast)));
+        assert!(
+            stall
+                .stalled
+                .iter()
+                .all(|stalled| stalled.worker.waits_for == Some(WaitFor::Broadcast))
+        );
         assert!(stall.to_string().contains("thread waiter, outside: has waited for "), "{stall}");
     });
     ended.assert_done();
 }
 
-/// The first program of docs/hangs.md. Not every round hangs; the one that does is reported.
+/// The first program of docs/guide/hangs.md. Not every round hangs; the one that does is reported.
 #[test]
 fn the_program_that_holds_a_lock_across_a_join() {
     const ROUNDS: usize = 20_000;
@@ -248,7 +264,9 @@ fn the_program_that_holds_a_lock_across_a_join() {
             }
             over.send(()).unwrap();
         });
-        until("it has ended, or is reported", || end.try_recv().is_ok() || stalls.try_recv().is_ok());
+        until("it has ended, or is reported", || {
+            end.try_recv().is_ok() || stalls.try_recv().is_ok()
+        });
     });
     ended.assert_done();
 }
@@ -260,16 +278,22 @@ fn a_report_names_the_pool_and_its_threads_and_the_way_to_their_stacks() {
         let (pool, stalls) = watched(plain(), 2);
         let said = assert_reported(&pool, &stalls, |job| pool.install(job)).to_string();
         let (first, last) = (said.lines().next().unwrap(), said.lines().last().unwrap());
-        assert!(first.starts_with("a worker of 2 (pool dozer) has been inside one job for "), "{said}");
+        assert!(
+            first.starts_with("a worker of 2 (pool dozer) has been inside one job for "),
+            "{said}"
+        );
         assert!(first.ends_with(", and a thread outside waits"), "{said}");
         if cfg!(target_os = "linux") {
             let process = std::process::id();
             assert!(last.starts_with(&format!("  stacks: gdb -p {process} -batch ")), "{said}");
             assert!(last.ends_with(" -ex 'thread apply all bt'"), "{said}");
             // The numbers of the two threads.
-            for line in said.lines().filter(|line| line.contains("dozer-") || line.contains("waiter")) {
-                let number =
-                    line.split("thread ").find_map(|rest| rest.split([' ', ')']).next()?.parse::<u32>().ok());
+            for line in
+                said.lines().filter(|line| line.contains("dozer-") || line.contains("waiter"))
+            {
+                let number = line
+                    .split("thread ")
+                    .find_map(|rest| rest.split([' ', ')']).next()?.parse::<u32>().ok());
                 assert!(last.contains(&format!("'thread find LWP {}'", number.unwrap())), "{said}");
             }
         }
@@ -323,7 +347,10 @@ fn a_job_that_does_not_end_while_a_thread_shuts_the_pool_down() {
             let waiter = thread::Builder::new().name("waiter".to_owned());
             let waiter = waiter.spawn(|| pool.shutdown()).unwrap();
             let said = stalls.recv().unwrap().to_string();
-            assert!(said.contains("thread waiter, outside: has waited for the end of the pool"), "{said}");
+            assert!(
+                said.contains("thread waiter, outside: has waited for the end of the pool"),
+                "{said}"
+            );
             drop(hold);
             waiter.join().unwrap();
         }

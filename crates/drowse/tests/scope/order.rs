@@ -49,7 +49,9 @@ fn an_in_place_scope_on_the_worker_itself_keeps_the_same_orders() {
             let note = &lifo;
             drowse::in_place_scope(|s| (0..100).for_each(|i| s.spawn(move |_| note.add(i))));
             let note = &fifo;
-            drowse::in_place_scope_fifo(|s| (0..100).for_each(|i| s.spawn_fifo(move |_| note.add(i))));
+            drowse::in_place_scope_fifo(|s| {
+                (0..100).for_each(|i| s.spawn_fifo(move |_| note.add(i)))
+            });
         });
         lifo.assert_is((0..100).rev());
         fifo.assert_is(0..100);
@@ -115,7 +117,9 @@ fn each_of_two_nested_scopes_keeps_its_own_order() {
         pool.scope(|s| {
             for i in 1..=3 {
                 s.spawn(move |_| {
-                    drowse::scope_fifo(|s| (1..=3).for_each(|j| s.spawn_fifo(move |_| note.add(10 * i + j))));
+                    drowse::scope_fifo(|s| {
+                        (1..=3).for_each(|j| s.spawn_fifo(move |_| note.add(10 * i + j)))
+                    });
                 });
             }
         });

@@ -18,13 +18,20 @@ fn all_have_run_when_the_scope_ends() {
                 let fill = |n: usize| move |(i, x): (usize, &mut usize)| *x += n * i;
                 pool.scope(|s| {
                     let add = fill(1);
-                    s.spawn_all(numbers.iter_mut().enumerate().map(|at| move |_: &Scope<'_>| add(at)));
+                    s.spawn_all(
+                        numbers.iter_mut().enumerate().map(|at| move |_: &Scope<'_>| add(at)),
+                    );
                 });
                 pool.in_place_scope(|s| {
                     let add = fill(2);
-                    s.spawn_all(numbers.iter_mut().enumerate().map(|at| move |_: &Scope<'_>| add(at)));
+                    s.spawn_all(
+                        numbers.iter_mut().enumerate().map(|at| move |_: &Scope<'_>| add(at)),
+                    );
                 });
-                assert!(numbers.into_iter().eq((0..count).map(|i| 3 * i)), "{count} jobs, {width} threads");
+                assert!(
+                    numbers.into_iter().eq((0..count).map(|i| 3 * i)),
+                    "{count} jobs, {width} threads"
+                );
             }
         }
     });

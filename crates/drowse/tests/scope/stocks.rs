@@ -42,10 +42,14 @@ struct Opened {
 
 /// Opens a scope with one job, which calls `body`. Its closure returns when `body` or what it has
 /// spawned tells that it has run.
-fn open(pool: &Arc<ThreadPool>, body: impl for<'s> FnOnce(&Scope<'s>, Event) + Send + 'static) -> Opened {
+fn open(
+    pool: &Arc<ThreadPool>,
+    body: impl for<'s> FnOnce(&Scope<'s>, Event) + Send + 'static,
+) -> Opened {
     let (spawned, ran, ended) = (Event::default(), Event::default(), Event::default());
     let thread = thread::spawn({
-        let (pool, spawned, ran, ended) = (Arc::clone(pool), spawned.clone(), ran.clone(), ended.clone());
+        let (pool, spawned, ran, ended) =
+            (Arc::clone(pool), spawned.clone(), ran.clone(), ended.clone());
         move || {
             pool.in_place_scope(|s| {
                 let told = ran.clone();
@@ -274,7 +278,11 @@ fn though_a_thread_that_was_adopted_has_spawned_and_gone() {
         pool.in_place_scope(|s| {
             thread::scope(|threads| {
                 threads.spawn(|| {
-                    let own = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build().unwrap();
+                    let own = ThreadPoolBuilder::new()
+                        .num_threads(1)
+                        .use_current_thread()
+                        .build()
+                        .unwrap();
                     for _ in 0..5 {
                         s.spawn(|_| {
                             count.fetch_add(1, Ordering::Relaxed);

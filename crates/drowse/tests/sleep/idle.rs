@@ -12,8 +12,9 @@ const MEASURED: Duration = Duration::from_millis(300);
 
 /// A pool whose threads can be told from others by their name.
 fn named(name: &'static str, width: usize) -> (ThreadPool, Vec<Task>) {
-    let builder =
-        ThreadPoolBuilder::new().num_threads(width).thread_name(move |index| format!("{name}{index}"));
+    let builder = ThreadPoolBuilder::new()
+        .num_threads(width)
+        .thread_name(move |index| format!("{name}{index}"));
     let pool = builder.build().unwrap();
     // From here on all of them run, and have their names.
     assert_works(&pool);
@@ -102,7 +103,8 @@ fn a_pool_that_had_guests() {
 #[test]
 fn a_pool_that_was_never_used() {
     watchdog(|| {
-        let builder = ThreadPoolBuilder::new().num_threads(8).thread_name(|index| format!("fresh-{index}"));
+        let builder =
+            ThreadPoolBuilder::new().num_threads(8).thread_name(|index| format!("fresh-{index}"));
         let pool = builder.build().unwrap();
         until_all_sleep(&pool);
         let tasks = tasks::named("fresh-");

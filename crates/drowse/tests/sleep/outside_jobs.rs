@@ -15,7 +15,8 @@ fn pool_with_patience(threads: usize, rounds: u32) -> ThreadPool {
 /// comes from outside. Calls `f`, in that other half, with a function that tells whether the job
 /// has begun.
 fn with_a_job_from_outside(pool: &ThreadPool, f: impl FnOnce(&dyn Fn() -> bool) + Send) {
-    let (stolen, posted, begun) = (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
+    let (stolen, posted, begun) =
+        (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
     thread::scope(|s| {
         s.spawn(|| {
             pool.join(

@@ -21,7 +21,8 @@ fn processors() -> usize {
 
 /// A pool of so many workers, all of them asleep.
 fn pool(threads: usize) -> ThreadPool {
-    let builder = ThreadPoolBuilder::new().num_threads(threads).sleep_protocol(SleepProtocol::Relay);
+    let builder =
+        ThreadPoolBuilder::new().num_threads(threads).sleep_protocol(SleepProtocol::Relay);
     let pool = builder.build().expect("a pool");
     at_rest(&pool, threads);
     pool

@@ -79,8 +79,11 @@ fn handlers_see_it_too_however_long_they_take() {
             }
         };
         let look_again = look.clone();
-        let pool =
-            builder(3).acquire_thread_handler(look).release_thread_handler(look_again).build().unwrap();
+        let pool = builder(3)
+            .acquire_thread_handler(look)
+            .release_thread_handler(look_again)
+            .build()
+            .unwrap();
         // Somebody is always about to sleep, or to wake another.
         for _ in 0..300 {
             pool.install(|| {

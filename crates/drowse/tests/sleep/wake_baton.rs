@@ -5,7 +5,9 @@
 
 use crate::common::books::{assert_wakes, at_rest, since};
 use crate::common::{until, watchdog};
-use drowse::{Counters, Idleness, Metrics, Reason, SleepProtocol, ThreadPool, ThreadPoolBuilder, WakeSize};
+use drowse::{
+    Counters, Idleness, Metrics, Reason, SleepProtocol, ThreadPool, ThreadPoolBuilder, WakeSize,
+};
 use std::sync::mpsc;
 use std::sync::{Arc, Barrier, Condvar, Mutex};
 

@@ -7,7 +7,8 @@ use drowse::{SleepProtocol, ThreadPoolBuilder};
 #[test]
 fn a_thousand_workers_fall_asleep_one_after_the_other() {
     watchdog(|| {
-        let builder = ThreadPoolBuilder::new().num_threads(1_000).sleep_protocol(SleepProtocol::Sleepy);
+        let builder =
+            ThreadPoolBuilder::new().num_threads(1_000).sleep_protocol(SleepProtocol::Sleepy);
         let pool = builder.build().unwrap();
         until_all_sleep(&pool);
         for _ in 0..40 {

@@ -55,8 +55,9 @@ fn it_runs_what_it_waits_for() {
             });
             drowse::block_on(event);
             let nested = drowse::block_on(async {
-                let inner =
-                    drowse::spawn_handle(|| drowse::block_on(drowse::spawn_future(async { 21 })).unwrap());
+                let inner = drowse::spawn_handle(|| {
+                    drowse::block_on(drowse::spawn_future(async { 21 })).unwrap()
+                });
                 inner.await.unwrap() * 2
             });
             assert_eq!(nested, 42);
@@ -68,7 +69,8 @@ fn it_runs_what_it_waits_for() {
 fn in_isolation_it_runs_nothing_else() {
     watchdog(|| {
         let pool = drowse::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        let (event, is_inside, ran) = (Event::new(), AtomicBool::new(false), AtomicBool::new(false));
+        let (event, is_inside, ran) =
+            (Event::new(), AtomicBool::new(false), AtomicBool::new(false));
         thread::scope(|threads| {
             let waiter = threads.spawn(|| {
                 pool.install(|| {

@@ -105,7 +105,10 @@ fn a_closure_that_is_cancelled_as_its_pool_ends_is_freed() {
             let lives = Arc::downgrade(&token);
             let builder = ThreadPoolBuilder::new().num_threads(1);
             // The pool has the token, and so has whatever its jobs inherit.
-            let pool = builder.context(move || Arc::clone(&token), |_: &Arc<()>, run| run()).build().unwrap();
+            let pool = builder
+                .context(move || Arc::clone(&token), |_: &Arc<()>, run| run())
+                .build()
+                .unwrap();
             let busy = occupy(&pool, 1);
             let handle = match is_scoped {
                 true => pool.in_place_scope(|s| {
@@ -143,7 +146,10 @@ fn a_closure_that_is_met_while_it_is_cancelled_is_freed() {
             let token = Arc::new(());
             let lives = Arc::downgrade(&token);
             let builder = ThreadPoolBuilder::new().num_threads(1);
-            let pool = builder.context(move || Arc::clone(&token), |_: &Arc<()>, run| run()).build().unwrap();
+            let pool = builder
+                .context(move || Arc::clone(&token), |_: &Arc<()>, run| run())
+                .build()
+                .unwrap();
             let busy = occupy(&pool, 1);
             let ((begin, has_begun), (go_on, may_go_on)) = (mpsc::channel(), mpsc::channel());
             let slow = Slow(begin, may_go_on);
@@ -159,7 +165,9 @@ fn a_closure_that_is_met_while_it_is_cancelled_is_freed() {
                 let meet = threads.spawn(meet);
                 let closure = move || drop(slow);
                 match is_scoped {
-                    true => pool.in_place_scope(|s| assert!(s.spawn_handle(|_| closure()).cancel())),
+                    true => {
+                        pool.in_place_scope(|s| assert!(s.spawn_handle(|_| closure()).cancel()))
+                    }
                     false => assert!(pool.spawn_handle(closure).cancel()),
                 }
                 meet.join().unwrap();

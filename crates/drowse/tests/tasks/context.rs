@@ -30,7 +30,9 @@ fn on_every_pool(test: impl Fn(&ThreadPool) + Clone + Send + 'static) {
     for protocol in SleepProtocol::ALL {
         for width in [1, 2, 8] {
             let test = test.clone();
-            watchdog(move || test(&builder(width).sleep_protocol(protocol).build().expect("a pool")));
+            watchdog(move || {
+                test(&builder(width).sleep_protocol(protocol).build().expect("a pool"))
+            });
         }
     }
 }
@@ -48,7 +50,10 @@ fn whatever_is_sent_takes_it_along() {
                 pool.spawn(tell());
                 pool.spawn_fifo(tell());
                 pool.spawn_all([tell(), tell()]);
-                assert_eq!((0..4).map(|_| receive.recv().unwrap()).collect::<Vec<_>>(), [request; 4]);
+                assert_eq!(
+                    (0..4).map(|_| receive.recv().unwrap()).collect::<Vec<_>>(),
+                    [request; 4]
+                );
                 assert_eq!(pool.install(|| REQUEST.get()), request);
                 assert_eq!(pool.spawn_handle(|| REQUEST.get()).join().unwrap(), request);
                 let future = pool.spawn_future(async {
@@ -121,7 +126,8 @@ fn it_goes_from_pool_to_pool() {
     watchdog(|| {
         let (here, there) = (builder(2).build().unwrap(), builder(2).build().unwrap());
         let plain = ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-        let seen = with_request(7, || here.install(|| there.install(|| here.install(|| REQUEST.get()))));
+        let seen =
+            with_request(7, || here.install(|| there.install(|| here.install(|| REQUEST.get()))));
         assert_eq!(seen, 7);
         // A pool that has no such thing passes on nothing.
         assert_eq!(with_request(7, || plain.install(|| here.install(|| REQUEST.get()))), 0);
@@ -136,7 +142,8 @@ fn whoever_enters_badly_does_no_harm() {
         for calls in [0, 2] {
             let runs = Arc::new(AtomicUsize::new(0));
             let enter = move |(): &(), run: &mut dyn FnMut()| (0..calls).for_each(|_| run());
-            let pool = ThreadPoolBuilder::new().num_threads(2).context(|| (), enter).build().unwrap();
+            let pool =
+                ThreadPoolBuilder::new().num_threads(2).context(|| (), enter).build().unwrap();
             let count = {
                 let runs = Arc::clone(&runs);
                 move || _ = runs.fetch_add(1, Ordering::Relaxed)
@@ -171,7 +178,10 @@ fn an_entry_that_panics_loses_no_job() {
             move || _ = runs.fetch_add(1, Ordering::SeqCst)
         };
         let fails = |f: &dyn Fn()| {
-            assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| with_request(13, f))).is_err());
+            assert!(
+                std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| with_request(13, f)))
+                    .is_err()
+            );
         };
         fails(&|| pool.install(&run));
         fails(&|| pool.install_blocking(&run));
@@ -370,7 +380,10 @@ fn what_was_inherited_goes_with_the_body() {
         let token = Arc::new(());
         let inherited = Arc::clone(&token);
         let builder = ThreadPoolBuilder::new().num_threads(2);
-        let pool = builder.context(move || Arc::clone(&inherited), |_: &Arc<()>, run| run()).build().unwrap();
+        let pool = builder
+            .context(move || Arc::clone(&inherited), |_: &Arc<()>, run| run())
+            .build()
+            .unwrap();
         let [ran, cancelled] = [false, true].map(|cancels| {
             let busy = cancels.then(|| occupy(&pool, 2));
             let handle = pool.spawn_handle(|| ());

@@ -30,7 +30,8 @@ fn it_runs_on_the_pool_and_is_dropped_there() {
     struct Where(Arc<Mutex<Option<usize>>>);
     impl Drop for Where {
         fn drop(&mut self) {
-            *self.0.lock().unwrap() = drowse::current_thread_index().map(|_| drowse::current_num_threads());
+            *self.0.lock().unwrap() =
+                drowse::current_thread_index().map(|_| drowse::current_num_threads());
         }
     }
     on_every_pool(|pool| {
@@ -162,7 +163,10 @@ fn whoever_awaits_a_handle_is_woken_once_and_the_last_one_only() {
         until("somebody is told", || bells[1].0.load(Ordering::Acquire) > 0);
         assert!(task.is_finished());
         let waker = Waker::from(Arc::clone(&bells[0]));
-        assert!(matches!(task.as_mut().poll(&mut Context::from_waker(&waker)), Poll::Ready(Ok(()))));
+        assert!(matches!(
+            task.as_mut().poll(&mut Context::from_waker(&waker)),
+            Poll::Ready(Ok(()))
+        ));
         assert_eq!(bells.map(|bell| bell.0.load(Ordering::Acquire)), [0, 1]);
     });
 }
@@ -216,7 +220,8 @@ fn a_waker_may_panic() {
 #[test]
 fn a_pool_that_is_dropped_goes_on_until_its_futures_have_ended() {
     on_every_pool(|pool| {
-        let inner = ThreadPoolBuilder::new().num_threads(pool.current_num_threads()).build().unwrap();
+        let inner =
+            ThreadPoolBuilder::new().num_threads(pool.current_num_threads()).build().unwrap();
         let event = Event::new();
         let task: JoinHandle<usize> = inner.spawn_future({
             let event = event.clone();
@@ -277,7 +282,8 @@ fn one_that_yields_lets_others_run() {
 fn one_that_yields_comes_after_those_that_wait() {
     for protocol in SleepProtocol::ALL {
         watchdog(move || {
-            let pool = ThreadPoolBuilder::new().num_threads(1).sleep_protocol(protocol).build().unwrap();
+            let pool =
+                ThreadPoolBuilder::new().num_threads(1).sleep_protocol(protocol).build().unwrap();
             let (says, said) = mpsc::channel();
             let task = pool.install(|| {
                 let other = says.clone();

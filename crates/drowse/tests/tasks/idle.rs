@@ -14,11 +14,15 @@ fn a_woken_one_goes_where_it_was() {
     // The oldest protocol wakes everybody, and whoever is first gets it.
     for protocol in SleepProtocol::ALL.into_iter().filter(|protocol| protocol.name() != "sleepy") {
         watchdog(move || {
-            let pool =
-                ThreadPoolBuilder::new().num_threads(WORKERS).sleep_protocol(protocol).build().unwrap();
+            let pool = ThreadPoolBuilder::new()
+                .num_threads(WORKERS)
+                .sleep_protocol(protocol)
+                .build()
+                .unwrap();
             // Each has a worker of its own at first.
             let start = Arc::new(Barrier::new(WORKERS));
-            let rounds: Vec<[Event; 3]> = (0..WORKERS).map(|_| [(); 3].map(|()| Event::new())).collect();
+            let rounds: Vec<[Event; 3]> =
+                (0..WORKERS).map(|_| [(); 3].map(|()| Event::new())).collect();
             let tasks: Vec<_> = rounds
                 .iter()
                 .cloned()
@@ -59,7 +63,8 @@ fn a_woken_one_goes_where_it_was() {
 fn a_hundred_thousand_that_wait_let_all_sleep() {
     for protocol in SleepProtocol::ALL {
         watchdog(move || {
-            let pool = ThreadPoolBuilder::new().num_threads(8).sleep_protocol(protocol).build().unwrap();
+            let pool =
+                ThreadPoolBuilder::new().num_threads(8).sleep_protocol(protocol).build().unwrap();
             let done = Arc::new(AtomicUsize::new(0));
             let events: Vec<Event> = (0..100_000).map(|_| Event::new()).collect();
             for event in &events {
@@ -71,9 +76,11 @@ fn a_hundred_thousand_that_wait_let_all_sleep() {
             }
             until("all of them wait", || events.iter().all(Event::is_awaited));
             until_all_sleep(&pool);
-            let before: Vec<_> = pool.metrics().workers.iter().map(|worker| worker.searches).collect();
+            let before: Vec<_> =
+                pool.metrics().workers.iter().map(|worker| worker.searches).collect();
             until_all_sleep(&pool);
-            let after: Vec<_> = pool.metrics().workers.iter().map(|worker| worker.searches).collect();
+            let after: Vec<_> =
+                pool.metrics().workers.iter().map(|worker| worker.searches).collect();
             assert_eq!(before, after, "somebody was woken for nothing");
             events.iter().for_each(Event::happen);
             until("all of them have ended", || done.load(Ordering::Relaxed) == 100_000);

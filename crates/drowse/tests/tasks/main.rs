@@ -26,7 +26,8 @@ fn on_every_pool(test: impl Fn(&ThreadPool) + Clone + Send + 'static) {
         for width in [1, 2, 8] {
             let test = test.clone();
             watchdog(move || {
-                let pool = ThreadPoolBuilder::new().num_threads(width).sleep_protocol(protocol).build();
+                let pool =
+                    ThreadPoolBuilder::new().num_threads(width).sleep_protocol(protocol).build();
                 test(&pool.expect("a pool"));
             });
         }

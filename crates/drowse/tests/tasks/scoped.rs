@@ -72,7 +72,10 @@ fn a_panic_is_in_the_handle() {
             [closure, future]
         });
         for handle in handles {
-            assert_eq!(*handle.join().unwrap_err().into_panic().downcast::<&str>().unwrap(), "bad dream");
+            assert_eq!(
+                *handle.join().unwrap_err().into_panic().downcast::<&str>().unwrap(),
+                "bad dream"
+            );
         }
     });
 }

@@ -47,7 +47,11 @@ impl Gated {
     /// From a worker that does not help, unless `post` does: what the jobs did to the rest of the
     /// pool. `post` opens the gate.
     #[track_caller]
-    fn post_from_a_worker(self: &Arc<Self>, jobs: Jobs, post: fn(Vec<Body>, Closed<'_>)) -> Metrics {
+    fn post_from_a_worker(
+        self: &Arc<Self>,
+        jobs: Jobs,
+        post: fn(Vec<Body>, Closed<'_>),
+    ) -> Metrics {
         let ((go, gone), (report, reports)) = (mpsc::channel::<()>(), mpsc::channel());
         let this = Arc::clone(self);
         self.pool.spawn(move || {
@@ -81,7 +85,8 @@ impl Jobs {
         let (all_here, (sender, done)) = (Arc::new(Barrier::new(meeting)), mpsc::channel());
         let started = Arc::new(AtomicUsize::new(0));
         let bodies = (0..count).map(|_| {
-            let (started, all_here, sender) = (Arc::clone(&started), Arc::clone(&all_here), sender.clone());
+            let (started, all_here, sender) =
+                (Arc::clone(&started), Arc::clone(&all_here), sender.clone());
             Box::new(move || {
                 if started.fetch_add(1, Ordering::SeqCst) < meeting {
                     all_here.wait();
@@ -121,7 +126,8 @@ fn from_a_worker_they_wake_one_each() {
         for protocol in FRUGAL {
             let gated = Gated::new(protocol);
             for _ in 0..20 {
-                let work = gated.post_from_a_worker(three(), |jobs, _closed| drowse::spawn_all(jobs));
+                let work =
+                    gated.post_from_a_worker(three(), |jobs, _closed| drowse::spawn_all(jobs));
                 assert_wakes(&work, &[(Reason::Job, 3)]);
                 let all = work.total();
                 assert_eq!((all.injected, all.steals, all.sleep.sleeps), (0, 3, 3), "{work}");
@@ -191,8 +197,9 @@ fn more_than_there_are_workers_wake_everybody_once() {
             let work = gated.post_from_outside(jobs, |pool, jobs| pool.spawn_all(jobs));
             assert_wakes(&work, &[(Reason::Job, WIDTH as u64)]);
             assert_eq!(work.total().injected, MANY as u64, "{work}");
-            let work =
-                gated.post_from_a_worker(Jobs::new(MANY, WIDTH - 1), |jobs, _closed| drowse::spawn_all(jobs));
+            let work = gated.post_from_a_worker(Jobs::new(MANY, WIDTH - 1), |jobs, _closed| {
+                drowse::spawn_all(jobs)
+            });
             assert_wakes(&work, &[(Reason::Job, WIDTH as u64 - 1)]);
             assert_eq!(work.total().steals, MANY as u64, "{work}");
         }
@@ -208,7 +215,10 @@ fn none_at_all_wake_nobody() {
             let none = || Jobs::new(0, 1);
             let outside = gated.post_from_outside(none(), |pool, jobs| pool.spawn_all(jobs));
             assert_wakes(&outside, &[]);
-            assert_wakes(&gated.post_from_a_worker(none(), |jobs, _closed| drowse::spawn_all(jobs)), &[]);
+            assert_wakes(
+                &gated.post_from_a_worker(none(), |jobs, _closed| drowse::spawn_all(jobs)),
+                &[],
+            );
         }
     });
 }

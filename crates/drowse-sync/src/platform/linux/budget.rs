@@ -1,23 +1,23 @@
-//! How many heavy fences there may be.
+//! Limit on the number of heavy fences.
 //!
 //! A heavy fence takes tens of microseconds from every processor that runs the process. That is
-//! well spent if it saves the others a million full ones. Where sleepers and thieves execute
-//! thousands a second, it is not: then those who have light fences give them back, and nobody gets
-//! any until that is over.
+//! well spent if it saves other threads a million full fences, but not where sleepers and thieves
+//! execute thousands a second. Then the threads that hold light fences give them back, and no
+//! thread gets any until the rate has fallen.
 
 use crate::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// What one fence costs of the budget: so many a second can go on for ever.
+/// Cost of one fence: at a rate of one fence per `EACH` the budget is never overdrawn.
 const EACH: Duration = Duration::from_millis(2);
 
-/// What can be spent at once.
+/// Amount that can be spent at once.
 const CREDIT: Duration = Duration::from_millis(100);
 
-/// A bucket that each fence fills by [`EACH`], and that time empties.
+/// Bucket that each fence fills by [`EACH`], and that time empties.
 #[derive(Debug)]
 pub(super) struct Budget {
-    /// When it will be empty: nanoseconds since some beginning.
+    /// Time at which it will be empty, in nanoseconds since a fixed moment.
     empty_at: AtomicU64,
     overdrawn: AtomicBool,
 }
@@ -27,20 +27,20 @@ impl Budget {
         Self { empty_at: AtomicU64::new(0), overdrawn: AtomicBool::new(false) }
     }
 
-    /// Whether there were too many.
+    /// Returns `true` if there were too many heavy fences.
     pub(super) fn is_overdrawn(&self) -> bool {
-        // ORDERING: relaxed; a measure, which nothing depends on but speed.
+        // ORDERING: relaxed; a statistic, on which only speed depends.
         self.overdrawn.load(Ordering::Relaxed)
     }
 
-    /// One more, or one that there would be if somebody had light fences.
+    /// Counts one heavy fence: executed, or one that would be if a thread held light fences.
     pub(super) fn spend(&self, now: Duration) {
         let now = nanos(now);
         let fuller = |empty_at: u64| {
-            // So that it is not overdrawn for long after the last one.
+            // The limit ends the overdraft soon after the last fence.
             (empty_at.max(now) + nanos(EACH)).min(now + nanos(2 * CREDIT))
         };
-        // ORDERING: relaxed, all of them; a measure.
+        // ORDERING: relaxed, all of them; a statistic.
         let mut seen = self.empty_at.load(Ordering::Relaxed);
         while let Err(other) =
             self.empty_at.compare_exchange(seen, fuller(seen), Ordering::Relaxed, Ordering::Relaxed)
@@ -52,10 +52,9 @@ impl Budget {
         }
     }
 
-    /// Somebody would like to have light fences: they are to be had again if half of the credit is
-    /// back.
+    /// Ends the overdraft if half of the credit is back. Called when a thread wants light fences.
     pub(super) fn recover(&self, now: Duration) {
-        // ORDERING: relaxed, both; a measure.
+        // ORDERING: relaxed, both; a statistic.
         if self.is_overdrawn() && self.empty_at.load(Ordering::Relaxed) <= nanos(now + CREDIT / 2) {
             self.overdrawn.store(false, Ordering::Relaxed);
         }

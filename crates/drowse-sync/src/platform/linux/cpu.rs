@@ -1,73 +1,76 @@
-//! Where threads run, and where they may.
+//! Processors that threads run on, and may run on.
 
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 
-/// A thread, as the system knows it. Of use in the process that asked for it.
+/// Id that the system gives a thread. Valid only in the process that asked for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThreadId(libc::pid_t);
 
 impl ThreadId {
-    /// The calling thread.
+    /// Returns the id of the calling thread.
     pub fn current() -> Self {
-        // SAFETY: takes nothing, and never fails.
+        // SAFETY: has no arguments, and never fails.
         Self(unsafe { libc::syscall(libc::SYS_gettid) } as libc::pid_t)
     }
 
-    /// As a number that is not zero.
+    /// Converts to a number that is not zero.
     pub fn to_bits(self) -> u32 {
         self.0 as u32
     }
 
-    /// From that number; `None` for zero.
+    /// Converts from that number; returns `None` for zero.
     pub fn from_bits(bits: u32) -> Option<Self> {
         (bits != 0).then_some(Self(bits as libc::pid_t))
     }
 }
 
-/// The processor that the calling thread runs on, at this moment.
+/// Returns the processor that the calling thread runs on at this moment.
 pub fn current_cpu() -> Option<usize> {
-    // SAFETY: takes nothing.
+    // SAFETY: has no arguments.
     usize::try_from(unsafe { libc::sched_getcpu() }).ok()
 }
 
-/// A set of processors.
+/// Set of processors.
 #[derive(Clone, Copy)]
 pub struct CpuMask(libc::cpu_set_t);
 
 impl CpuMask {
-    /// Where that thread may run. `None` if the system does not say, or has more processors
-    /// than fit.
+    /// Returns the processors that the thread may run on. Returns `None` if the system does not
+    /// say, or has more processors than fit.
     pub fn of(thread: ThreadId) -> Option<Self> {
         let mut set = MaybeUninit::<libc::cpu_set_t>::zeroed();
         // SAFETY: room for the answer, of the size given; all bits zero is an empty set.
-        let answered =
-            unsafe { libc::sched_getaffinity(thread.0, size_of::<libc::cpu_set_t>(), set.as_mut_ptr()) };
+        let answered = unsafe {
+            libc::sched_getaffinity(thread.0, size_of::<libc::cpu_set_t>(), set.as_mut_ptr())
+        };
         // SAFETY: zeroed, and filled by the system.
         (answered == 0).then(|| Self(unsafe { set.assume_init() }))
     }
 
-    /// Lets the thread run on these processors alone. False if the system refuses.
+    /// Restricts the thread to these processors. Returns `false` if the system refuses.
     #[must_use]
     pub fn apply_to(&self, thread: ThreadId) -> bool {
         // SAFETY: the system reads the set, of the size given.
-        unsafe { libc::sched_setaffinity(thread.0, size_of::<libc::cpu_set_t>(), &raw const self.0) == 0 }
+        unsafe {
+            libc::sched_setaffinity(thread.0, size_of::<libc::cpu_set_t>(), &raw const self.0) == 0
+        }
     }
 
-    /// How many there are.
+    /// Returns the number of processors in the set.
     #[inline(never)]
     pub fn count(&self) -> usize {
         // SAFETY: a plain function of the set.
         usize::try_from(unsafe { libc::CPU_COUNT(&self.0) }).unwrap_or(0)
     }
 
-    /// Whether this one is in the set.
+    /// Returns `true` if the processor is in the set.
     pub fn contains(&self, cpu: usize) -> bool {
         // SAFETY: the index is below the number of bits.
         cpu < Self::CAPACITY && unsafe { libc::CPU_ISSET(cpu, &self.0) }
     }
 
-    /// Those of both sets.
+    /// Returns the union of both sets.
     #[must_use]
     #[inline(never)]
     pub fn or(mut self, other: Self) -> Self {
@@ -78,7 +81,7 @@ impl CpuMask {
         self
     }
 
-    /// The set without this one.
+    /// Returns the set without this processor.
     #[must_use]
     pub fn without(mut self, cpu: usize) -> Self {
         if cpu < Self::CAPACITY {
@@ -88,11 +91,11 @@ impl CpuMask {
         self
     }
 
-    /// What to apply to a thread that may run on this set, and is to go on doing so.
+    /// Returns the mask to apply to a thread that may run on this set, and is to keep it.
     ///
-    /// If these are all processors that the machine can have: more than it can have, so that
-    /// the thread is as one that nobody has restricted. Otherwise, and if that is not known,
-    /// just these. Never wider than what it was.
+    /// If the set has all processors that the machine can have, returns a mask with more than
+    /// those, so that the system treats the thread as unrestricted. Otherwise, and if that number
+    /// is not known, returns the set itself. Never allows more processors than the set.
     #[must_use]
     #[inline(never)]
     pub fn to_keep(self) -> Self {
@@ -112,11 +115,11 @@ impl CpuMask {
         all
     }
 
-    /// Whether the system lets the calling thread change its mask, as far as can be seen
-    /// without doing so.
+    /// Returns `true` if the system lets the calling thread change its mask, as far as can be seen
+    /// without changing it.
     pub fn can_be_changed() -> bool {
-        // SAFETY: none of it is read: no processors at all, which the system refuses, for that
-        // reason alone. (Emulators want a set all the same.)
+        // SAFETY: the length is 0, so nothing of the set is read. The system refuses a set without
+        // processors with EINVAL, for that reason alone. (Emulators require a valid pointer, too.)
         let refused = unsafe {
             let set = std::mem::MaybeUninit::<libc::cpu_set_t>::zeroed();
             libc::sched_setaffinity(0, 0, set.as_ptr())
@@ -135,7 +138,7 @@ impl PartialEq for CpuMask {
     }
 }
 
-/// How many numbers there are in a list like `0-3,8`.
+/// Returns the count of numbers in a list like `0-3,8`.
 fn count_of_list(list: &str) -> Option<usize> {
     list.split(',').try_fold(0, |count, part| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -150,12 +153,12 @@ impl std::fmt::Debug for CpuMask {
     }
 }
 
-/// Whether the calling thread may run on more than one processor. One system call.
+/// Returns `true` if the calling thread may run on more than one processor. One system call.
 pub fn has_several_cores() -> bool {
     let mut set = MaybeUninit::<libc::cpu_set_t>::zeroed();
-    // SAFETY: room for the answer, of the size given, which is read only if it came. (All bits zero
-    // is an empty set.)
-    let answered = unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), set.as_mut_ptr()) == 0 };
+    // SAFETY: room for the answer, of the size given, read only if it came. (Zero is an empty set.)
+    let answered =
+        unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), set.as_mut_ptr()) == 0 };
     // A machine with more processors than fit has several.
     // SAFETY: zeroed, and perhaps filled by the system.
     !answered || CpuMask(unsafe { set.assume_init() }).count() > 1
@@ -182,7 +185,7 @@ mod tests {
     fn a_thread_runs_where_it_may() {
         let this = ThreadId::current();
         let mask = CpuMask::of(this).unwrap();
-        // On its way between the two questions it may move, but not off the mask.
+        // Between the two questions the thread may move, but not off the mask.
         assert!(mask.contains(current_cpu().unwrap()));
         assert_eq!(ThreadId::from_bits(this.to_bits()), Some(this));
     }

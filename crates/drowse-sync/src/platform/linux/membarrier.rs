@@ -1,22 +1,22 @@
-//! Linux: `membarrier` makes every running thread of the process execute a full fence.
+//! Fences by `membarrier`, which makes every running thread of the process execute a full fence.
 //!
-//! The system wants to be told of that in advance, and to be told is quick only while the process
-//! has one thread: otherwise it waits until each processor has been through its scheduler, about
-//! ten milliseconds. So a pool that starts in a process with other threads starts on full fences,
-//! and a thread of its own tells the system as soon as somebody would profit.
+//! The process must register with the system in advance. Registration is quick only while the
+//! process has one thread: otherwise the system waits until each processor has been through its
+//! scheduler, about ten milliseconds. So a pool that starts in a process with other threads starts
+//! on full fences, and a thread of its own registers as soon as a worker would profit.
 //!
-//! # When the system changes its mind
+//! # If the system refuses later
 //!
 //! A process that enters a sandbox after its pools have started may find `membarrier` refused. Then
-//! nobody is given light fences any more, and those who have them give them back at their next
-//! occasion. Until then a heavy fence waits for [`LONG_ENOUGH`]. What a light fence may delay is a
-//! store that sits in the store buffer of the processor that its thread runs on. On x86 every
+//! no thread is given light fences any more, and the threads that hold some give them back at the
+//! next opportunity. Until then a heavy fence waits for [`LONG_ENOUGH`]. All that a light fence may
+//! delay is a store in the store buffer of the processor that its thread runs on. On x86 every
 //! interrupt empties that buffer, and a processor that runs a thread is interrupted by its timer at
-//! least a hundred times a second. Other architectures promise no such thing in writing, but no
+//! least a hundred times a second. Other architectures do not promise this in writing, but no
 //! machine is known that keeps a store for longer than some microseconds (Morrison and Afek,
-//! *Temporally Bounding TSO*, build on the same fact). Other ways were considered: `mprotect`
+//! *Temporally Bounding TSO*, build on this too). Two alternatives were rejected: `mprotect`
 //! interrupts no other processor on ARM, nor on an x86 that broadcasts such changes; a signal to
-//! each thread needs a handler of ours in a process that is not.
+//! each thread needs a signal handler, which a library should not install in the user's process.
 
 use super::budget::Budget;
 use super::futex;
@@ -34,43 +34,43 @@ use std::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering, compiler_fe
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What is known of the system's heavy fences.
+/// State of the system's heavy fences.
 static STATE: AtomicU32 = AtomicU32::new(UNTRIED);
 
-/// Nobody has told the system yet.
+/// Not registered yet.
 const UNTRIED: u32 = 0;
-/// Somebody is telling it.
+/// A thread is registering.
 const TELLING: u32 = 1;
-/// It refuses. Nobody was ever given light fences.
+/// Refused, or no thread could be started to register. No light fences were ever given.
 const NEVER: u32 = 2;
-/// It is ready.
+/// Registered: heavy fences work.
 const READY: u32 = 3;
-/// It was ready once, and refuses now.
+/// Registered once, but refused now.
 const REFUSED: u32 = 4;
 
-// `membarrier`'s commands, the same on every architecture. libc has names for them since 0.2.140;
-// ours let programs keep the libc that their lock file holds.
+// `membarrier`'s commands, equal on all architectures. libc has names for them since 0.2.140; these
+// constants let programs keep the libc version of their lock file.
 const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
 const REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
 
-/// How many heavy fences there were lately.
+/// Recent heavy fences.
 static BUDGET: Budget = Budget::new();
 
 static CLOCK: LazyLock<Stopwatch> = LazyLock::new(Stopwatch::start);
 
-/// How many heavy fences the system has executed.
+/// Number of heavy fences that the system has executed.
 static EXECUTED: AtomicU64 = AtomicU64::new(0);
 
-/// How many have light fences. Nobody executes a heavy fence for the sake of none.
+/// Number of [`LightFences`] that exist. Without any, `heavy_fence` is only a full fence.
 static USERS: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// How many of them were this thread's.
+    /// Number of heavy fences executed by this thread.
     static EXECUTED_HERE: Cell<u64> = const { Cell::new(0) };
 }
 
 thread_local! {
-    /// What this very thread has of them.
+    /// This thread's part of `USERS`, and its exit function.
     static MINE: Mine = const { Mine { count: Cell::new(0), at_end: Cell::new(None) } };
 }
 
@@ -81,10 +81,10 @@ struct Mine {
 }
 
 impl Drop for Mine {
-    /// A thread that ends uses nothing any more, whatever it has left behind.
+    /// Gives back the light fences that the thread has left behind: a thread that ends uses none.
     fn drop(&mut self) {
         self.at_end.take().into_iter().for_each(|give_back| give_back());
-        // ORDERING: as for one who gives them back.
+        // ORDERING: release, as in `LightFences::drop`.
         USERS.fetch_sub(self.count.get(), Ordering::Release);
     }
 }
@@ -93,37 +93,38 @@ fn mine() -> usize {
     MINE.try_with(|mine| mine.count.get()).unwrap_or(0)
 }
 
-/// The error with which the system has refused, if nobody was told yet; else 0.
+/// Error code of the refusal, until it is printed; else 0.
 static UNSAID: AtomicI32 = AtomicI32::new(0);
 
-/// How long a store can wait in a buffer, and then some. See the top of this file.
+/// Longest time that a store can wait in a buffer, with a margin. See the top of this file.
 const LONG_ENOUGH: Duration = Duration::from_millis(20);
 
 fn state() -> u32 {
-    // ORDERING: acquire pairs with the release in `tell_system`, for what the system did by then.
-    // That a heavy fence does not miss the news is the business of the fences: see "Who may use a
-    // light fence".
+    // ORDERING: acquire pairs with the release in `tell_system`: the registration is visible. The
+    // full fences, not this, make `heavy_fence` see each user: see "Who may use a light fence" in
+    // `fence.rs`.
     STATE.load(Ordering::Acquire)
 }
 
-/// Leave to use [light fences](crate::light_fence), for the thread that got it: instead of a full
-/// fence, where the other side of a handshake has a [heavy fence](crate::heavy_fence).
+/// Permission of the calling thread to use [light fences](crate::light_fence) instead of full
+/// fences, where the other side of a handshake has a [heavy fence](crate::heavy_fence).
 #[derive(Debug)]
 pub struct LightFences {
     at_any_cost: bool,
-    /// Heavy fences before.
+    /// Value of `EXECUTED` when the permission was given.
     executed: u64,
     on_this_thread: PhantomData<*mut ()>,
 }
 
-/// Proof that light fences were [prepared](LightFences::prepare), whether or not there are any.
+/// Proof that light fences were [prepared](LightFences::prepare), even if none are available.
 #[derive(Debug, Clone, Copy)]
 pub struct Prepared(());
 
 impl LightFences {
-    /// Does what can be done without a wait, so that there will be some. For the start of a pool.
+    /// Registers with the system, if that takes no wait. For the start of a pool.
     pub fn prepare() -> Prepared {
-        // Here, where nobody forks meanwhile.
+        // Initialised here, where no fork is expected: a child forked meanwhile could not finish
+        // it.
         LazyLock::force(&CLOCK);
         if state() == UNTRIED && is_only_thread() {
             tell_system(UNTRIED);
@@ -131,12 +132,15 @@ impl LightFences {
         Prepared(())
     }
 
-    /// If they are to be had at all, however long that takes, and however many heavy ones there
-    /// are.
+    /// Returns the permission, if the system has heavy fences at all. Waits for the registration,
+    /// and ignores the budget for heavy fences.
     pub fn at_any_cost() -> Option<Self> {
         want_light_fences();
         while state() == TELLING {
-            #[allow(clippy::disallowed_methods, reason = "nothing tells when the system has answered")]
+            #[allow(
+                clippy::disallowed_methods,
+                reason = "nothing tells when the system has answered"
+            )]
             thread::sleep(Duration::from_millis(1));
         }
         let mut fences = Self::of_system()?;
@@ -144,9 +148,9 @@ impl LightFences {
         Some(fences)
     }
 
-    /// If they are to be had at this moment. To be asked where nobody waits for the caller: if the
-    /// system has changed its mind, whoever hears of it first tells people. Not while there are so
-    /// many heavy fences that light ones are not worth it.
+    /// Returns the permission, if it is available at this moment. Must be called where no thread
+    /// waits for the caller: the first caller after a refusal by the system prints a message.
+    /// Returns `None` while there are so many heavy fences that light ones do not pay.
     pub fn get() -> Option<Self> {
         if BUDGET.is_overdrawn() { None } else { Self::of_system() }
     }
@@ -160,8 +164,9 @@ impl LightFences {
             }
             _ => return None,
         }
-        // ORDERING: relaxed; ordered by the fence, as is the look at the state above. Whoever
-        // executes its full fence after ours sees both; whoever did before is seen by us.
+        // ORDERING: relaxed; `full` orders the increment, and the read of `STATE` above. A
+        // `heavy_fence` whose full fence comes after this one sees both, and acts. What a thread
+        // wrote before an earlier `heavy_fence` is visible to this thread.
         watch_forks();
         let counted = MINE.try_with(|mine| {
             mine.count.set(mine.count.get() + 1);
@@ -171,29 +176,29 @@ impl LightFences {
         // A thread that is about to end gets none.
         counted.ok().map(|()| Self {
             at_any_cost: false,
-            // ORDERING: relaxed; a measure.
+            // ORDERING: relaxed; a statistic.
             executed: EXECUTED.load(Ordering::Relaxed),
             on_this_thread: PhantomData,
         })
     }
 
-    /// Calls `give_back` when the calling thread ends. From then on heavy fences take no account of
-    /// the thread, and it gets no light fences any more; but thread-locals that are older than this
-    /// call are dropped later, and may go on with what the thread was. `give_back` drops the light
-    /// fences of that.
+    /// Calls `give_back` when the calling thread ends. From then on heavy fences ignore the thread,
+    /// and it gets no light fences any more. But thread-locals that are older than this call are
+    /// dropped later, and may still use the worker that the thread was: `give_back` drops that
+    /// worker's light fences.
     pub fn at_end_of_thread(give_back: fn()) {
         // A thread that is about to end has none.
         let _ = MINE.try_with(|mine| mine.at_end.set(Some(give_back)));
     }
 
-    /// How many heavy fences there were since, for these or others.
+    /// Returns how many heavy fences all threads have executed since the permission was given.
     pub fn cost(&self) -> u64 {
-        // ORDERING: relaxed; a measure.
+        // ORDERING: relaxed; a statistic.
         EXECUTED.load(Ordering::Relaxed).saturating_sub(self.executed)
     }
 
-    /// Whether the system refuses heavy fences now, or there are too many: then these should be
-    /// dropped soon. As for [`get`](Self::get).
+    /// Returns `true` if the permission should be dropped soon: the system refuses heavy fences
+    /// now, or there are too many. May print a message, like [`get`](Self::get).
     #[cold]
     pub fn are_due_back(&self) -> bool {
         let refused = state() == REFUSED;
@@ -204,10 +209,10 @@ impl LightFences {
     }
 }
 
-/// Says that the system has changed its mind, once. Not where somebody waits for us.
+/// Prints once that the system refuses what it granted. Not to be called where a thread waits.
 #[cold]
 fn tell_people() {
-    // ORDERING: relaxed; one of them gets it.
+    // ORDERING: relaxed; the swap gives the error to one thread.
     let errno = UNSAID.swap(0, Ordering::Relaxed);
     if errno != 0 {
         let error = io::Error::from_raw_os_error(errno);
@@ -220,41 +225,41 @@ fn tell_people() {
 
 impl Drop for LightFences {
     fn drop(&mut self) {
-        // ORDERING: release pairs with the acquire in `heavy_fence`: who finds no users left sees
-        // what they wrote. What they write from now on is followed by full fences.
+        // ORDERING: release pairs with the acquire in `heavy_fence`: a thread that finds no users
+        // left sees what they wrote. From now on the user's writes are followed by full fences.
         let give_back = |mine: &Mine| {
             mine.count.set(mine.count.get() - 1);
             USERS.fetch_sub(1, Ordering::Release);
         };
-        // If there is no count any more, it was given back when the count went.
+        // If the thread-local is gone, `Mine::drop` has given the count back.
         let _ = MINE.try_with(give_back);
     }
 }
 
 #[inline(always)]
 pub(crate) fn light_fence() {
-    // ORDERING: for the compiler only; the processor's part is done by the heavy fence.
+    // ORDERING: keeps only the compiler from reordering; `heavy_fence` does the processor's part.
     compiler_fence(Ordering::SeqCst);
 }
 
 #[cold]
 pub(crate) fn heavy_fence() {
     full();
-    // ORDERING: acquire pairs with the release of those who gave theirs back; after the full fence,
-    // see the module.
+    // ORDERING: acquire pairs with the release in `LightFences::drop` and `Mine::drop`. The load
+    // comes after the full fence, which pairs with the fence in `of_system`: see `fence.rs`.
     let has_users = USERS.load(Ordering::Acquire) > mine();
     if has_users || BUDGET.is_overdrawn() {
         BUDGET.spend(CLOCK.elapsed());
     }
     if has_users {
-        // ORDERING: relaxed; a measure.
+        // ORDERING: relaxed; a statistic.
         EXECUTED.fetch_add(1, Ordering::Relaxed);
         let _ = EXECUTED_HERE.try_with(|executed| executed.set(executed.get() + 1));
         if state() == REFUSED { wait_it_out() } else { fence_everyone() }
     }
 }
 
-/// How many heavy fences this thread has had the system execute.
+/// Returns how many heavy fences this thread has had the system execute.
 pub fn heavy_fences_executed() -> u64 {
     EXECUTED_HERE.try_with(Cell::get).unwrap_or(0)
 }
@@ -268,10 +273,10 @@ fn fence_everyone() {
             Ok(()) => return,
             Err(error) if error.raw_os_error() == Some(libc::ENOMEM) => {}
             Err(error) => {
-                // ORDERING: as in `tell_system`.
+                // ORDERING: release pairs with the acquire in `state`.
                 if STATE.swap(REFUSED, Ordering::AcqRel) == READY {
-                    // Not said here: we may hold a lock, and be on the way to bed.
-                    // ORDERING: relaxed; for people to read.
+                    // Not printed here: this thread may hold a lock, and be about to sleep.
+                    // ORDERING: relaxed; an error code for the message.
                     UNSAID.store(error.raw_os_error().unwrap_or(0), Ordering::Relaxed);
                 }
                 break;
@@ -281,35 +286,38 @@ fn fence_everyone() {
     wait_it_out();
 }
 
-/// Blocks until no store from before can be in any buffer.
+/// Blocks until no earlier store can be in any store buffer.
 #[cold]
 fn wait_it_out() {
     let start = Instant::now();
     while let Some(left) = LONG_ENOUGH.checked_sub(start.elapsed()).filter(|left| !left.is_zero()) {
         let never_changes = AtomicU32::new(0);
-        // If it ends early, or is refused, the loop looks at the clock.
+        // If the wait ends early, or is refused, the loop checks the clock.
         futex::wait(&never_changes, 0, Some(left));
         hint::spin_loop();
     }
 }
 
-/// Somebody who has no light fences would profit from them: sees to it that there are some, soon.
+/// Makes light fences available soon, if possible. For a thread that has none and would profit.
 #[cold]
 pub fn want_light_fences() {
     BUDGET.recover(CLOCK.elapsed());
     watch_forks();
-    // ORDERING: acquire, as in `state`; the exchange lets one thread tell the system.
-    let mine = STATE.compare_exchange(UNTRIED, TELLING, Ordering::Acquire, Ordering::Relaxed).is_ok();
+    // ORDERING: acquire, as in `state`; the exchange lets one thread register.
+    let mine =
+        STATE.compare_exchange(UNTRIED, TELLING, Ordering::Acquire, Ordering::Relaxed).is_ok();
     if mine {
         let tell = Box::new(|| tell_system(TELLING));
-        if with_signals_blocked(|| spawn_thread(Some("drowse-fences"), Some(64 << 10), tell)).is_err() {
-            // Where no thread is to be had, full fences will do, for good.
+        if with_signals_blocked(|| spawn_thread(Some("drowse-fences"), Some(64 << 10), tell))
+            .is_err()
+        {
+            // No thread can be started: use full fences from now on.
             STATE.store(NEVER, Ordering::Release);
         }
     }
 }
 
-/// Calls `f` so that threads that it starts handle no signals: those are for the program's own.
+/// Calls `f` with signals blocked, so that threads that it starts leave them to the program's own.
 fn with_signals_blocked<R>(f: impl FnOnce() -> R) -> R {
     let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
     // SAFETY: room for two sets, each of which is filled before it is read.
@@ -323,32 +331,31 @@ fn with_signals_blocked<R>(f: impl FnOnce() -> R) -> R {
     result
 }
 
-/// In a forked child: the other threads are gone, and with them what they used and what they were
-/// at.
+/// Corrects the counts and the state in a forked child. The other threads are gone, and with them
+/// their light fences and a registration in progress.
 ///
-/// The system has copied what it was told: heavy fences work in the child as in the parent.
+/// The child inherits the registration: heavy fences work in it as in the parent.
 pub(crate) fn after_fork() {
-    // ORDERING: relaxed; there is one thread.
+    // ORDERING: relaxed; a forked child has one thread.
     USERS.store(mine(), Ordering::Relaxed);
     let _ = STATE.compare_exchange(TELLING, UNTRIED, Ordering::Relaxed, Ordering::Relaxed);
 }
 
-/// Tells the system that there will be heavy fences, unless the state is not `from` any more.
+/// Registers with the system, and stores the outcome unless the state is not `from` any more.
 fn tell_system(from: u32) {
     let told = command(REGISTER_PRIVATE_EXPEDITED).and_then(|()| command(PRIVATE_EXPEDITED));
     let to = if told.is_ok() { READY } else { NEVER };
-    // ORDERING: release pairs with the acquire in `state`. Failure: somebody else has told it.
+    // ORDERING: release pairs with the acquire in `state`. Failure: another thread has registered.
     let _ = STATE.compare_exchange(from, to, Ordering::Release, Ordering::Relaxed);
 }
 
-/// Whether the process has no other thread, so that the system need not wait for any. False if it
-/// cannot be told cheaply: to look into `/proc` takes as long as to start a thread.
+/// Returns `true` if the process has no other thread, so that the system need not wait for any.
+/// Returns `false` if libc cannot tell: reading `/proc` takes as long as starting a thread.
 fn is_only_thread() -> bool {
     #[cfg(all(target_env = "gnu", not(target_feature = "crt-static")))]
     {
-        // SAFETY: a name that ends in a null. What has this name, in a C library that has it, is a
-        // byte that is not zero as long as the process has had but one thread, and that lives as
-        // long as the process.
+        // SAFETY: the name ends in a null. If the C library has it, it is a byte that lives as long
+        // as the process, and is not zero while the process has had only one thread.
         unsafe {
             let only = libc::dlsym(libc::RTLD_DEFAULT, c"__libc_single_threaded".as_ptr());
             !only.is_null() && only.cast::<u8>().read_volatile() != 0
@@ -358,9 +365,9 @@ fn is_only_thread() -> bool {
     false
 }
 
-/// Asks the system.
+/// Calls `membarrier`.
 fn command(command: libc::c_int) -> io::Result<()> {
-    // SAFETY: `membarrier` takes three integers and touches no memory of ours.
+    // SAFETY: `membarrier` takes three integers and touches no memory of this process.
     match unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
@@ -379,9 +386,9 @@ mod tests {
         let before = USERS.load(Ordering::Relaxed);
         let forget = || LightFences::at_any_cost().map(std::mem::forget).is_some();
         if !thread::spawn(forget).join().unwrap() {
-            return; // This system has none.
+            return; // This system has no heavy fences.
         }
-        // Other tests may have some for a moment.
+        // Other tests may hold some for a moment.
         let start = Instant::now();
         while USERS.load(Ordering::Relaxed) > before {
             assert!(start.elapsed() < Duration::from_secs(10), "they were not given back");

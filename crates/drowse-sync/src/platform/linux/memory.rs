@@ -1,18 +1,17 @@
-//! Memory that is given back to the system, while its addresses stay in use.
+//! Returning memory to the system while its addresses stay in use.
 
 use crate::atomic::AtomicPtr;
 
-/// Gives back what memory these pointers take up, page by page. Pages that they share with others
-/// stay.
+/// Gives back the memory of these pointers, page by page. Pages shared with other data stay.
 ///
-/// From now on, until somebody stores to it, a pointer is null, or what it was: the system is
-/// as another thread that stores null to some of them. So nobody may rely on what they held. (The
-/// one exception is memory that a file is mapped to, which reads as the file does. No allocator
-/// hands out such memory.)
+/// From now on, until a thread stores to it, a pointer is null or unchanged: the system acts like
+/// another thread that stores null to some of the pointers. So no code may rely on their old
+/// values. (The exception is memory that a file is mapped to, which reads as the file does. No
+/// allocator hands out such memory.)
 ///
 /// The next store to a page takes as long as the first one did.
 pub fn give_back_pages<T>(pointers: &[AtomicPtr<T>]) {
-    // SAFETY: takes a plain number, and touches no memory of ours.
+    // SAFETY: takes a plain number, and touches no memory.
     let Ok(page) = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }) else { return };
     let (first, len) = (pointers.as_ptr().cast::<u8>(), size_of_val(pointers));
     let before = first.addr().next_multiple_of(page) - first.addr();
@@ -20,10 +19,10 @@ pub fn give_back_pages<T>(pointers: &[AtomicPtr<T>]) {
     if len == 0 {
         return;
     }
-    // SAFETY: whole pages, inside the slice, so nothing but its pointers changes, and they can
-    // change: they are atomic. All zero is null, a valid pointer; whatever else could be read is
-    // one too, since an atomic raw pointer promises nothing about where it points. The addresses
-    // stay allocated. That the system may refuse, as for locked memory, does no harm.
+    // SAFETY: only whole pages inside the slice change, so only its pointers, which are atomic. All
+    // zero is null, a valid pointer; any other value read is valid too, since an atomic raw pointer
+    // promises nothing about what it points to. The addresses stay allocated. It does no harm if
+    // the system refuses, as for locked memory.
     unsafe {
         libc::madvise(first.add(before).cast_mut().cast(), len, libc::MADV_DONTNEED);
     }
@@ -47,7 +46,7 @@ mod tests {
     fn whole_pages_go_and_can_be_used_again() {
         let pointers = full(1 << 20);
         give_back_pages(&pointers);
-        // All but a page at either end, and pages of up to 64 KiB.
+        // All but a page at each end, for pages of up to 64 KiB.
         let left = pointers.len() - nulls(&pointers);
         assert!(left * size_of::<AtomicPtr<u8>>() <= 2 * 64 * 1024, "{left} are left");
         for pointer in &pointers {

@@ -1,4 +1,4 @@
-//! Linux, and Android.
+//! Linux and Android.
 
 mod budget;
 mod cpu;
@@ -22,12 +22,12 @@ pub(crate) use task::{read_task, system_call_name};
 
 pub(crate) use super::plain::Moment;
 
-/// Whether a heavy fence takes so long that a thief does better to ask: it is a system call, which
-/// interrupts other processors.
+/// `true`: a heavy fence is a system call that interrupts other processors, and takes so long that
+/// a thief should first ask the owner to share.
 pub const HEAVY_FENCES_ARE_DEAR: bool = true;
 
-/// Writes to the standard error, without a lock. What is not written is lost.
+/// Writes to the standard error, without a lock. What cannot be written is lost.
 pub(crate) fn write_to_stderr(line: &[u8]) {
-    // SAFETY: reads so many bytes.
+    // SAFETY: reads `line.len()` bytes of `line`.
     unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
 }

@@ -1,38 +1,38 @@
-//! Which process this is, and how much it computes.
+//! Identity of the process, and its CPU time.
 
 use crate::real::AtomicU64;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How many forks lead from the first process to this one, at least.
+/// Number of forks that lead from the first process to this one, or more.
 static FORKS: AtomicU64 = AtomicU64::new(0);
 
 #[inline]
 pub(crate) fn process_number() -> u64 {
-    // ORDERING: relaxed; it changes when there is one thread.
+    // ORDERING: relaxed; it changes only in `in_child`, when the process has one thread.
     FORKS.load(Ordering::Relaxed)
 }
 
-/// Sees to it that [`in_child`] is called.
+/// Makes the C library call [`in_child`] after each fork.
 pub(crate) fn watch_forks() {
     static WATCHED: AtomicBool = AtomicBool::new(false);
-    // ORDERING: relaxed, both. Nobody waits for another one to be done with it, who may be gone
-    // in a child. If two do it, so much is counted twice.
+    // ORDERING: relaxed, both. No thread waits for another to finish this, since the other may be
+    // gone in a forked child. If two threads register, each fork counts twice.
     if !WATCHED.load(Ordering::Relaxed) {
-        // SAFETY: the function does nothing but change atomics and look at a thread-local word.
+        // SAFETY: `in_child` only changes atomics and reads a thread-local word.
         unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
         WATCHED.store(true, Ordering::Relaxed);
     }
 }
 
 extern "C" fn in_child() {
-    // ORDERING: relaxed; there is one thread.
+    // ORDERING: relaxed; a forked child has one thread.
     FORKS.fetch_add(1, Ordering::Relaxed);
     super::membarrier::after_fork();
 }
 
-/// The CPU time that the process has used so far, all threads together; `None` where that is not
+/// Returns the CPU time that the process has used so far, all threads together; `None` if it is not
 /// known, as under the model checkers.
 pub fn process_cpu_time() -> Option<Duration> {
     let mut time = MaybeUninit::<libc::timespec>::uninit();

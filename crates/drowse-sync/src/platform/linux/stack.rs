@@ -1,11 +1,11 @@
-//! Where a thread's stack is.
+//! Bounds of a thread's stack.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::ptr;
 
-/// The lowest address of the calling thread's stack, and its size. Other C libraries than GNU's do
-/// not always know the main thread's.
+/// Returns the lowest address of the calling thread's stack, and its size. Only with the GNU C
+/// library: others do not always know the bounds of the main thread's stack.
 pub(crate) fn stack_bounds() -> Option<(usize, usize)> {
     if cfg!(target_env = "gnu") { bounds() } else { None }
 }
@@ -17,14 +17,15 @@ fn bounds() -> Option<(usize, usize)> {
 
     fn ask() -> Option<(usize, usize)> {
         let mut attributes = MaybeUninit::uninit();
-        // SAFETY: it fills in the attributes of a thread that is alive, or returns an error.
+        // SAFETY: fills in the attributes of the calling thread, or returns an error.
         if unsafe { libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) } != 0 {
             return None;
         }
         let (mut low, mut size) = (ptr::null_mut(), 0);
-        // SAFETY: they were filled in, and both results have a place.
-        let outcome = unsafe { libc::pthread_attr_getstack(attributes.as_ptr(), &mut low, &mut size) };
-        // SAFETY: they were filled in, and are not used again.
+        // SAFETY: the attributes were filled in, and there is room for both results.
+        let outcome =
+            unsafe { libc::pthread_attr_getstack(attributes.as_ptr(), &mut low, &mut size) };
+        // SAFETY: the attributes were filled in, and are not used again.
         unsafe { libc::pthread_attr_destroy(attributes.as_mut_ptr()) };
         (outcome == 0 && size > 0).then_some((low.addr(), size))
     }

@@ -1,14 +1,15 @@
-//! What the system tells of a thread.
+//! Information from the system about a thread.
 
 use super::ThreadId;
 use super::futex::SYS_FUTEX;
 
-/// What a file of `/proc` says of the thread.
+/// Returns the contents of a file in `/proc` about the thread.
 pub(crate) fn read_task(thread: ThreadId, file: &str) -> Option<String> {
     std::fs::read_to_string(format!("/proc/self/task/{}/{file}", thread.to_bits())).ok()
 }
 
-/// Those that threads wait in most. (Where time has 64 bits only, some have other numbers.)
+/// Returns the name of a system call, for those common in waits. (Where time has only 64 bits, some
+/// have other numbers.)
 pub(crate) fn system_call_name(number: u32) -> Option<&'static str> {
     const NAMES: &[(libc::c_long, &str)] = &[
         (SYS_FUTEX, "futex"),
@@ -33,8 +34,8 @@ pub(crate) fn system_call_name(number: u32) -> Option<&'static str> {
     NAMES.iter().find(|(known, _)| u32::try_from(*known) == Ok(number)).map(|(_, name)| *name)
 }
 
-/// Returns the command that shows the stacks of all threads of this process, and before that the
-/// debugger's numbers of the first few of these threads.
+/// Returns the command that shows the stacks of all threads of this process. It first shows the
+/// debugger's numbers of the first few of `threads`.
 pub fn stacks_command(threads: &[ThreadId]) -> Option<String> {
     let mut find = String::new();
     for thread in threads.iter().take(4) {

@@ -1,11 +1,11 @@
-//! A lock and a condition variable keep those who sleep on a word.
+//! Sleeping on a word, with a lock and a condition variable.
 
 use crate::atomic::AtomicU32;
 use crate::wait_word::holds;
 use crate::{Condvar, Mutex, mutant};
 use std::time::Duration;
 
-/// What a futex does, in user space.
+/// Futex in user space, for one word.
 #[derive(Debug)]
 pub(crate) struct Bed {
     lock: Mutex<()>,
@@ -24,7 +24,7 @@ impl Bed {
         }
     }
 
-    /// May return early, and does so at once under the model checkers.
+    /// Sleeps for at most `time`. May return early, and does so at once under the model checkers.
     pub(crate) fn sleep_for(&self, word: &AtomicU32, value: u32, time: Duration) {
         let guard = self.lock.lock();
         if holds(word, value) {
@@ -33,8 +33,9 @@ impl Bed {
     }
 
     pub(crate) fn wake(&self, _word: &AtomicU32) {
-        // WAKE: with the lock held no sleeper is between its look at the word and its wait, so
-        // the notification reaches everyone who saw the old value.
+        // WAKE: `sleep_while` and `sleep_for` hold the lock from their look at the word until they
+        // wait. So while this thread holds it no sleeper is between the two, and a sleeper that saw
+        // the old value gets the notification.
         let guard = (!mutant::active("wait-word/wake-unlocked")).then(|| self.lock.lock());
         self.changed.notify_one();
         drop(guard);

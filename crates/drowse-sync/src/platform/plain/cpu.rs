@@ -1,82 +1,82 @@
-//! Where threads run is not known, and cannot be changed.
+//! Placement of threads: not known here, and cannot be changed.
 
-/// A thread, as the system knows it: not at all.
+/// Id of a thread: here all ids are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThreadId(());
 
 impl ThreadId {
-    /// The calling thread.
+    /// Returns the id of the calling thread.
     pub fn current() -> Self {
         Self(())
     }
 
-    /// As a number that is not zero.
+    /// Converts to a number that is not zero.
     pub fn to_bits(self) -> u32 {
         1
     }
 
-    /// From that number; `None` for zero.
+    /// Converts from that number; returns `None` for zero.
     pub fn from_bits(bits: u32) -> Option<Self> {
         (bits != 0).then_some(Self(()))
     }
 }
 
-/// The processor that the calling thread runs on: nobody knows.
+/// Returns the processor that the calling thread runs on: not known here.
 pub fn current_cpu() -> Option<usize> {
     None
 }
 
-/// A set of processors. Nobody has one.
+/// Set of processors. Never made here.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CpuMask(());
 
 impl CpuMask {
-    /// Where that thread may run: nobody knows.
+    /// Returns the processors that the thread may run on: not known here.
     pub fn of(_thread: ThreadId) -> Option<Self> {
         None
     }
 
-    /// Lets the thread run on these processors alone. It cannot be done.
+    /// Restricts the thread to these processors. Returns `false`: not possible here.
     #[must_use]
     pub fn apply_to(&self, _thread: ThreadId) -> bool {
         false
     }
 
-    /// Whether the system lets the calling thread change its mask: it knows none.
+    /// Returns `true` if the system lets the calling thread change its mask: never here.
     pub fn can_be_changed() -> bool {
         false
     }
 
-    /// How many there are.
+    /// Returns the number of processors in the set.
     pub fn count(&self) -> usize {
         0
     }
 
-    /// Whether this one is in the set.
+    /// Returns `true` if the processor is in the set.
     pub fn contains(&self, _cpu: usize) -> bool {
         false
     }
 
-    /// Those of both sets.
+    /// Returns the union of both sets.
     #[must_use]
     pub fn or(self, _other: Self) -> Self {
         self
     }
 
-    /// The set without this one.
+    /// Returns the set without this processor.
     #[must_use]
     pub fn without(self, _cpu: usize) -> Self {
         self
     }
 
-    /// What to apply to a thread that may run on this set, and is to go on doing so.
+    /// Returns the mask to apply to a thread that may run on this set, and is to keep it.
     #[must_use]
     pub fn to_keep(self) -> Self {
         self
     }
 }
 
-/// Whether the calling thread may run on more than one processor.
+/// Returns `true` if the calling thread may run on more than one processor.
 pub fn has_several_cores() -> bool {
     crate::core_count() > 1
 }

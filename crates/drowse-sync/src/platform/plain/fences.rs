@@ -1,40 +1,40 @@
-//! For systems that have no asymmetric fences, and for shuttle: both sides execute full ones.
+//! Fences for systems without asymmetric fences, and for shuttle: both sides execute full fences.
 
 use crate::fence::full;
 
-/// Leave to use [light fences](crate::light_fence), which is always given here.
+/// Permission to use [light fences](crate::light_fence), which is always given here.
 #[derive(Debug)]
 pub struct LightFences(());
 
-/// Proof that light fences were [prepared](LightFences::prepare), whether or not there are any.
+/// Proof that light fences were [prepared](LightFences::prepare), even if none are available.
 #[derive(Debug, Clone, Copy)]
 pub struct Prepared(());
 
 impl LightFences {
-    /// There is nothing to prepare.
+    /// Does nothing: there is nothing to prepare.
     pub fn prepare() -> Prepared {
         Prepared(())
     }
 
-    /// If they are to be had at all.
+    /// Returns the permission.
     pub fn at_any_cost() -> Option<Self> {
         Self::get()
     }
 
-    /// If they are to be had at this moment.
+    /// Returns the permission.
     pub fn get() -> Option<Self> {
         Some(Self(()))
     }
 
-    /// Here they are good for as long as the thread runs anything.
+    /// Does nothing: here light fences work until the end of the thread.
     pub fn at_end_of_thread(_give_back: fn()) {}
 
-    /// How many heavy fences there were since: none that cost anything.
+    /// Returns how many heavy fences there were since `get` that cost anything: none.
     pub fn cost(&self) -> u64 {
         0
     }
 
-    /// Whether they must be given back. Never, here.
+    /// Returns `true` if the permission must be given back: never here.
     pub fn are_due_back(&self) -> bool {
         false
     }
@@ -49,10 +49,10 @@ pub(crate) fn heavy_fence() {
     full();
 }
 
-/// How many heavy fences this thread has had the system execute: none.
+/// Returns how many heavy fences this thread has had the system execute: none.
 pub fn heavy_fences_executed() -> u64 {
     0
 }
 
-/// There is nothing to be had that is not there already.
+/// Does nothing: light fences are always available.
 pub fn want_light_fences() {}

@@ -1,5 +1,10 @@
-//! What std alone is enough for.
-#![allow(dead_code, unused_imports, unreachable_pub, reason = "each platform uses what it has not itself")]
+//! Platform functions that need only std.
+#![allow(
+    dead_code,
+    unused_imports,
+    unreachable_pub,
+    reason = "each platform uses what it has not itself"
+)]
 
 mod bed;
 mod cpu;
@@ -13,52 +18,52 @@ pub(crate) use fences::{heavy_fence, light_fence};
 use crate::atomic::AtomicPtr;
 use std::time::{Duration, Instant};
 
-/// Whether a heavy fence takes long: here it is no more than a full one.
+/// `true` if a heavy fence takes long. Here it is only a full fence.
 pub const HEAVY_FENCES_ARE_DEAR: bool = false;
 
-/// The number of the one process that there is.
+/// Returns the number of the process: here there is only one.
 pub(crate) fn process_number() -> u64 {
     0
 }
 
-/// Nobody forks, or is told of it.
+/// Does nothing: no process forks here, or a fork is not reported.
 pub(crate) fn watch_forks() {}
 
-/// The CPU time that the process has used so far: not known.
+/// Returns the CPU time that the process has used so far: not known here.
 pub fn process_cpu_time() -> Option<Duration> {
     None
 }
 
-/// Gives back what memory these pointers take up: from now on, until somebody stores to it, a
-/// pointer is null, or what it was. Not here.
+/// Gives back the memory of these pointers: each of them is null or unchanged afterwards, until a
+/// thread stores to it. Here nothing is given back.
 pub fn give_back_pages<T>(_pointers: &[AtomicPtr<T>]) {}
 
-/// The lowest address of the calling thread's stack, and its size: not known.
+/// Returns the lowest address of the calling thread's stack, and its size: not known here.
 pub(crate) fn stack_bounds() -> Option<(usize, usize)> {
     None
 }
 
-/// What the system tells of a thread: nothing.
+/// Returns a file of the system about a thread: there is none here.
 pub(crate) fn read_task(_thread: ThreadId, _file: &str) -> Option<String> {
     None
 }
 
-/// The name of a system call: not known.
+/// Returns the name of a system call: not known here.
 pub(crate) fn system_call_name(_number: u32) -> Option<&'static str> {
     None
 }
 
-/// The command that shows the stacks of all threads: not known.
+/// Returns the command that shows the stacks of all threads: not known here.
 pub fn stacks_command(_threads: &[ThreadId]) -> Option<String> {
     None
 }
 
-/// Writes to the standard error. What is not written is lost.
+/// Writes to the standard error. What cannot be written is lost.
 pub(crate) fn write_to_stderr(line: &[u8]) {
     let _ = std::io::Write::write_all(&mut std::io::stderr(), line);
 }
 
-/// A point in time.
+/// Point in time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Moment(Instant);
 

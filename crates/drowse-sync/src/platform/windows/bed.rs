@@ -1,4 +1,4 @@
-//! The system keeps those who sleep on a word.
+//! Sleeping on a word by `WaitOnAddress`.
 
 use crate::atomic::AtomicU32;
 use crate::say;
@@ -14,7 +14,7 @@ type WakeByAddressSingle = unsafe extern "system" fn(*const c_void);
 /// No time-out.
 const INFINITE: u32 = u32::MAX;
 
-/// Only from the folder of the system.
+/// Flag to load a library only from the folder of the system.
 const SEARCH_SYSTEM32: u32 = 0x800;
 
 #[link(name = "kernel32")]
@@ -23,8 +23,8 @@ unsafe extern "system" {
     fn GetProcAddress(library: *mut c_void, name: *const c_char) -> *mut c_void;
 }
 
-/// What the system has for that. Looked up when it is first needed: to link to it takes an import
-/// library that not every toolchain has.
+/// Functions of the system for sleeping on a word. Looked up at the first use: linking to them
+/// takes an import library that not every toolchain has.
 #[derive(Debug, Clone, Copy)]
 struct System {
     wait: WaitOnAddress,
@@ -38,8 +38,8 @@ impl System {
     }
 
     fn look_up() -> Option<Self> {
-        // SAFETY: names that end in a null; a library that is never unloaded; and functions whose
-        // types are those that the system documents.
+        // SAFETY: the names end in a null, the library is never unloaded, and the functions have
+        // the types that the system documents.
         unsafe {
             let library = LoadLibraryExA(
                 c"api-ms-win-core-synch-l1-2-0.dll".as_ptr(),
@@ -59,17 +59,17 @@ impl System {
     }
 }
 
-/// std itself does not run on such a system.
+/// Aborts; std itself does not run on such a system.
 #[cold]
 fn give_up() -> ! {
     say(format_args!("drowse: this Windows has no WaitOnAddress; Windows 10 and later have it"));
     std::process::abort();
 }
 
-/// Blocks if the word holds `value`, until somebody wakes the thread, or it is time. May return
+/// Blocks if the word holds `value`, until [`Bed::wake`] or until the time is over. May return
 /// early.
 fn wait(word: &AtomicU32, value: u32, milliseconds: u32) {
-    // SAFETY: both are alive, and of the size given, for the length of the call, which reads them.
+    // SAFETY: both pointers are valid for the given size during the call, which only reads.
     unsafe {
         (System::get().wait)(
             ptr::from_ref(word).cast(),
@@ -80,7 +80,7 @@ fn wait(word: &AtomicU32, value: u32, milliseconds: u32) {
     }
 }
 
-/// Nothing of ours: the system knows who sleeps on which address.
+/// Empty: the system knows the threads that sleep on an address.
 #[derive(Debug)]
 pub(crate) struct Bed;
 
@@ -95,15 +95,15 @@ impl Bed {
         }
     }
 
-    /// May return early.
+    /// Sleeps for at most `time`. May return early.
     pub(crate) fn sleep_for(&self, word: &AtomicU32, value: u32, time: Duration) {
-        // Rounded up, so that nobody comes back again and again for the last part of one.
+        // Rounded up, so that a sleeper does not wake repeatedly before the end.
         let milliseconds = time.as_nanos().div_ceil(1_000_000);
         wait(word, value, u32::try_from(milliseconds).unwrap_or(INFINITE - 1));
     }
 
     pub(crate) fn wake(&self, word: &AtomicU32) {
-        // SAFETY: it takes the address as a key, and never reads or writes there.
+        // SAFETY: the system takes the address as a key, and never reads or writes there.
         unsafe { (System::get().wake)(ptr::from_ref(word).cast()) };
     }
 }

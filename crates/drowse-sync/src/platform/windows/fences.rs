@@ -1,7 +1,7 @@
-//! `FlushProcessWriteBuffers` makes every running thread of the process execute a full fence.
+//! Fences by `FlushProcessWriteBuffers`: every running thread of the process executes a full fence.
 //!
-//! The system need not be told of it in advance, and does not refuse it. So whoever wants light
-//! fences has them, and each heavy one has the system execute it, whether or not anybody has any.
+//! The call needs no registration and is never refused. So light fences are always available, and
+//! each heavy fence makes the system execute it, even if no thread holds light fences.
 
 use crate::fence::full;
 use crate::real::AtomicU64;
@@ -14,18 +14,18 @@ unsafe extern "system" {
     safe fn FlushProcessWriteBuffers();
 }
 
-/// How many heavy fences the system has executed.
+/// Number of heavy fences that the system has executed.
 static EXECUTED: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    /// How many of them were this thread's.
+    /// Number of heavy fences executed by this thread.
     static EXECUTED_HERE: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Leave to use [light fences](crate::light_fence), which is always given here.
+/// Permission to use [light fences](crate::light_fence), which is always given here.
 #[derive(Debug)]
 pub struct LightFences {
-    /// Heavy fences before.
+    /// Value of `EXECUTED` when the permission was given.
     executed: u64,
     on_this_thread: PhantomData<*mut ()>,
 }
@@ -35,43 +35,43 @@ pub struct LightFences {
 pub struct Prepared(());
 
 impl LightFences {
-    /// There is nothing to prepare.
+    /// Does nothing: there is nothing to prepare.
     pub fn prepare() -> Prepared {
         Prepared(())
     }
 
-    /// If they are to be had at all: they are.
+    /// Returns the permission.
     pub fn at_any_cost() -> Option<Self> {
         Self::get()
     }
 
-    /// If they are to be had at this moment: they are.
+    /// Returns the permission.
     pub fn get() -> Option<Self> {
         Some(Self { executed: executed(), on_this_thread: PhantomData })
     }
 
-    /// Here they are good for as long as the thread runs anything.
+    /// Does nothing: here light fences work until the end of the thread.
     pub fn at_end_of_thread(_give_back: fn()) {}
 
-    /// How many heavy fences there were since, for these or others.
+    /// Returns how many heavy fences all threads have executed since `get`.
     pub fn cost(&self) -> u64 {
         executed().saturating_sub(self.executed)
     }
 
-    /// Whether they must be given back. Never, here.
+    /// Returns `true` if the permission must be given back: never here.
     pub fn are_due_back(&self) -> bool {
         false
     }
 }
 
 fn executed() -> u64 {
-    // ORDERING: relaxed; a measure.
+    // ORDERING: relaxed; a statistic.
     EXECUTED.load(Ordering::Relaxed)
 }
 
 #[inline(always)]
 pub(crate) fn light_fence() {
-    // ORDERING: for the compiler only; the processor's part is done by the heavy fence.
+    // ORDERING: keeps only the compiler from reordering; `heavy_fence` does the processor's part.
     compiler_fence(Ordering::SeqCst);
 }
 
@@ -79,15 +79,15 @@ pub(crate) fn light_fence() {
 pub(crate) fn heavy_fence() {
     full();
     FlushProcessWriteBuffers();
-    // ORDERING: relaxed; a measure.
+    // ORDERING: relaxed; a statistic.
     EXECUTED.fetch_add(1, Ordering::Relaxed);
     let _ = EXECUTED_HERE.try_with(|executed| executed.set(executed.get() + 1));
 }
 
-/// How many heavy fences this thread has had the system execute.
+/// Returns how many heavy fences this thread has had the system execute.
 pub fn heavy_fences_executed() -> u64 {
     EXECUTED_HERE.try_with(Cell::get).unwrap_or(0)
 }
 
-/// There is nothing to be had that is not there already.
+/// Does nothing: light fences are always available.
 pub fn want_light_fences() {}

@@ -1,9 +1,9 @@
-//! What the system tells of the process and of its threads.
+//! Information from the system about the process and its threads.
 
 use std::ffi::c_void;
 use std::time::Duration;
 
-/// So many tenths of a microsecond, in two halves.
+/// Time in tenths of a microsecond, in two halves.
 #[repr(C)]
 #[derive(Default)]
 struct FileTime {
@@ -31,18 +31,24 @@ unsafe extern "system" {
     fn GetCurrentThreadStackLimits(low: *mut usize, high: *mut usize);
 }
 
-/// The CPU time that the process has used so far, all threads together; `None` where that is not
-/// known.
+/// Returns the CPU time that the process has used so far, all threads together; `None` if the
+/// system does not tell.
 pub fn process_cpu_time() -> Option<Duration> {
     let [mut created, mut ended, mut kernel, mut user] = [(); 4].map(|()| FileTime::default());
-    // SAFETY: the handle is good for the process that asks, and there is room for the answers.
+    // SAFETY: the handle is valid in the calling process, and there is room for the answers.
     let answered = unsafe {
-        GetProcessTimes(GetCurrentProcess(), &raw mut created, &raw mut ended, &raw mut kernel, &raw mut user)
+        GetProcessTimes(
+            GetCurrentProcess(),
+            &raw mut created,
+            &raw mut ended,
+            &raw mut kernel,
+            &raw mut user,
+        )
     };
     (answered != 0).then(|| kernel.duration() + user.duration())
 }
 
-/// The lowest address of the calling thread's stack, and its size.
+/// Returns the lowest address of the calling thread's stack, and its size.
 pub(crate) fn stack_bounds() -> Option<(usize, usize)> {
     let (mut low, mut high) = (0, 0);
     // SAFETY: room for both answers. It never fails.

@@ -1,4 +1,4 @@
-//! What is chosen about pools in which nothing moves.
+//! Builder methods for the deadlock handler and the stall watch.
 
 use super::ThreadPoolBuilder;
 use crate::engine::StallPlan;
@@ -7,46 +7,47 @@ use drowse_sync::say;
 use std::time::Duration;
 
 impl<S> ThreadPoolBuilder<S> {
-    /// Sets what is called in a deadlock: no worker of the pool is active (runs a job, or searches
-    /// for one), at least one is [marked as blocked](crate::mark_blocked), and nobody has moved for
-    /// [200 ms](Self::deadlock_after). The others sleep, waiting for work that nobody is left to
-    /// post.
+    /// Sets what is called in a deadlock: when no worker of the pool can go on.
     ///
-    /// It is also called, without a mark, if all workers and all spares wait, asleep or inside of
+    /// The handler is called when no worker is active (runs a job, or searches for one), at least
+    /// one is [marked as blocked](crate::mark_blocked), and no worker has moved for
+    /// [200 ms](Self::deadlock_after). The others sleep, and wait for work that no worker is left
+    /// to post.
+    ///
+    /// It is also called, without a mark, if all workers and all spares wait, asleep or inside
     /// [`blocking`](crate::blocking()), while a job is queued that no thread is left to run:
     /// [`Deadlock::out_of_spares`].
     ///
     /// A pool that is idle, or has just been built, is not deadlocked: none of its workers is
-    /// blocked. A pool without a handler does not count, and pays nothing. One with a handler has a
-    /// thread more from the first moment on in which nobody is active and somebody blocked; it sets
-    /// a timer only then.
+    /// blocked. A pool without a handler does not count, and pays nothing. A pool with one starts
+    /// another thread when for the first time no worker is active and one is blocked, and sets a
+    /// timer only then.
     ///
-    /// The handler runs on that thread, which is not a worker, with nothing locked: it may do
-    /// whatever a thread outside may. It is told [who is stuck where](Deadlock), and is called once
-    /// for each time that the pool stops. If it gets the pool going, by sending what somebody waits
-    /// for, or by spawning a job that does, the pool works on. Its panic goes to the
-    /// [panic handler](Self::panic_handler).
+    /// The handler runs on that thread, which is not a worker and holds no locks: it may do
+    /// whatever a thread outside the pool may. Its argument says
+    /// [which worker is stuck where](Deadlock). It is called once each time that the pool stops. If
+    /// it sends what a worker waits for, or spawns a job that does, the pool works on. Its panic
+    /// goes to the [panic handler](Self::panic_handler).
     ///
     /// On Linux, a blocked worker must also be seen to wait: if its thread could run, or has run
-    /// since, the time begins anew. So it does not matter whether it was unblocked and has not had
-    /// a processor yet. Elsewhere the time alone counts.
+    /// since, the time begins anew. So a worker that was unblocked, but has not had a processor
+    /// yet, raises no alarm. On other systems only the time counts.
     ///
-    /// Only the workers of this pool are counted. A thread outside, or a worker of another pool,
-    /// that is about to give this pool work or to unblock somebody, but takes longer than that
-    /// time, does not prevent the alarm. A thread that was
-    /// [taken over](Self::use_current_thread) counts as active whenever it does not sleep in
-    /// drowse.
+    /// Only the workers of this pool are counted. If a thread outside, or a worker of another pool,
+    /// is about to give this pool work or to unblock one of its workers, but takes longer than that
+    /// time, the alarm is raised. A thread that was [taken over](Self::use_current_thread) counts
+    /// as active whenever it does not sleep in drowse.
     ///
-    /// Where no handler was set, the environment variable `DROWSE_DEADLOCK` may set one: `report`
-    /// for [`report_deadlocks`](Self::report_deadlocks), `abort` to abort the process after that.
+    /// If no handler is set, the environment variable `DROWSE_DEADLOCK` may set one: `report` like
+    /// [`report_deadlocks`](Self::report_deadlocks), `abort` to abort the process after that.
     ///
     /// # A pool with a handler schedules differently
     ///
     /// To count exactly which workers are active, it does without three things that save wakes:
-    /// more workers may be up at once than there are processors, no wake is deferred for short work
-    /// from outside, and no worker naps beside [guests](Self::guests) instead of being woken. So
-    /// timings with and without a handler differ: measure without one. `DROWSE_LOG=1` says so for
-    /// each such pool. The [stall watch](Self::stall_watch) changes nothing of that.
+    /// more workers may be awake at once than there are processors, no wake is deferred for short
+    /// work from outside, and no worker naps beside [guests](Self::guests) instead of being woken.
+    /// So timings with and without a handler differ: measure without one. `DROWSE_LOG=1` prints
+    /// this for each such pool. The [stall watch](Self::stall_watch) does not change scheduling.
     ///
     /// # Example
     ///
@@ -63,7 +64,7 @@ impl<S> ThreadPoolBuilder<S> {
     /// let (answer, question) = channel();
     /// pool.spawn(move || {
     ///     let _blocked = drowse::mark_blocked();
-    ///     assert_eq!(question.recv(), Ok(42)); // nobody in the pool can answer
+    ///     assert_eq!(question.recv(), Ok(42)); // no job of the pool can answer
     /// });
     /// let report = alarms.recv().unwrap();
     /// assert!(report.starts_with("no worker of 1 can go on: 0 is blocked at "));
@@ -77,10 +78,12 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets how long nobody must have moved before it is called a deadlock; 200 ms, if this is not
-    /// called. It takes up to twice that time, and more if somebody was seen to move at first.
-    /// Without a handler, and without `DROWSE_DEADLOCK`, this has no effect, which is said on the
-    /// standard error.
+    /// Sets for how long no worker must have moved before the deadlock handler is called; 200 ms by
+    /// default.
+    ///
+    /// The call comes after at most twice that time, or later if a worker was seen to move at
+    /// first. Without a handler, and without `DROWSE_DEADLOCK`, this has no effect, and the pool
+    /// prints that to standard error.
     ///
     /// ```
     /// use std::time::Duration;
@@ -92,7 +95,7 @@ impl<S> ThreadPoolBuilder<S> {
     ///     .deadlock_after(Duration::from_millis(2))
     ///     .build()
     ///     .unwrap();
-    /// let blocked = pool.install(drowse::mark_blocked); // and it stays so
+    /// let blocked = pool.install(drowse::mark_blocked); // this worker stays marked
     /// assert_eq!(alarms.recv(), Ok(0));
     /// drop(blocked);
     /// ```
@@ -101,8 +104,10 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets a [deadlock handler](Self::deadlock_handler) that prints what it is told to the
-    /// standard error. As any such handler, it changes how the pool schedules, so timings differ.
+    /// Sets a [deadlock handler](Self::deadlock_handler) that prints its argument to standard
+    /// error.
+    ///
+    /// Like any deadlock handler, it changes how the pool schedules, so timings differ.
     ///
     /// ```
     /// let builder = drowse::ThreadPoolBuilder::new().num_threads(2).report_deadlocks();
@@ -113,34 +118,35 @@ impl<S> ThreadPoolBuilder<S> {
         self.deadlock_handler(|deadlock| say(format_args!("drowse: {deadlock}")))
     }
 
-    /// Watches for workers that have been inside one job for longer than `after`, while something
-    /// waits for them. Needs no marks. Where this is not called, the environment variable
-    /// `DROWSE_STALL` may set it (`5s`, `500ms`, a number of seconds; `off` or `0` for no watch).
+    /// Reports workers that stay in one job for longer than `after` while something waits for them.
     ///
-    /// A stalled worker is reported if for that time
+    /// Needs no marks. If this is not called, the environment variable `DROWSE_STALL` may set it
+    /// (`5s`, `500ms`, a number of seconds; `off` or `0` for no watch).
+    ///
+    /// A stalled worker is reported if during that time
     ///
     /// - jobs are queued, and no worker takes them;
     /// - another worker waits in the middle of a job;
     /// - the worker has taken the job while an earlier one, below it on the same stack, waits;
-    /// - a broadcast has left a job for that worker alone; or
+    /// - a broadcast has left a job that only that worker can run; or
     /// - a thread outside waits (in `install`, `scope`, `broadcast`, [`JoinHandle::join`], or
     ///   [`block_on`](crate::block_on()) for a handle), and the worker has begun its closure, or no
     ///   worker moves at all.
     ///
     /// A job that takes long is not reported if nothing waits for it.
     ///
-    /// A thread of the pool looks four times in that time. What it finds it prints to the standard
-    /// error, or tells the [stall handler](Self::stall_handler), once for each worker and job: what
-    /// drowse knows of the worker, on Linux what its thread does in the system, and the debugger's
-    /// command that shows the stacks. It does not know whether the worker waits or computes;
-    /// `thread_state` tells. The workers pay nothing; a thread outside that waits takes a lock
-    /// before and after.
+    /// A thread of the pool checks four times in that time. It prints what it finds to standard
+    /// error, or passes it to the [stall handler](Self::stall_handler), once for each worker and
+    /// job: what drowse knows of the worker, on Linux what its thread does in the system, and the
+    /// debugger's command that shows the stacks. drowse does not know whether the worker waits or
+    /// computes; `thread_state` tells. The watch costs the workers nothing; a thread outside that
+    /// waits takes a lock before and after.
     ///
     /// [`JoinHandle::join`]: crate::JoinHandle::join
     ///
-    /// A worker goes on when it searches, takes, pushes or waits for a job: long work that forks
-    /// now and then is not noticed. If a [guest](Self::guests) has a worker's seat, what the system
-    /// tells is about the worker's own thread.
+    /// A worker counts as moving when it searches for, takes, pushes or waits for a job: long work
+    /// that forks now and then is not reported. If a [guest](Self::guests) has a worker's seat, the
+    /// report of the system is about the worker's own thread.
     ///
     /// ```
     /// use std::time::Duration;
@@ -155,10 +161,12 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets what is called instead of printing when the [stall watch](Self::stall_watch) finds
-    /// something: on its own thread, which is not a worker. Its panic goes to the
-    /// [panic handler](Self::panic_handler). Without a watch this has no effect, which is said on
-    /// the standard error, unless `DROWSE_STALL` turns the watch off.
+    /// Sets what is called, instead of printing, when the [stall watch](Self::stall_watch) finds a
+    /// stall.
+    ///
+    /// It runs on the watch's own thread, which is not a worker. Its panic goes to the
+    /// [panic handler](Self::panic_handler). Without a watch this has no effect, and the pool
+    /// prints that to standard error, unless `DROWSE_STALL` turns the watch off.
     ///
     /// ```
     /// use std::sync::mpsc::channel;
@@ -174,7 +182,7 @@ impl<S> ThreadPoolBuilder<S> {
     /// let (answer, question) = channel();
     /// pool.spawn(move || assert_eq!(question.recv(), Ok(42)));
     /// let from_inside = answer.clone();
-    /// pool.spawn(move || _ = from_inside.send(42)); // queued, and nobody takes it
+    /// pool.spawn(move || _ = from_inside.send(42)); // queued, and no worker takes it
     /// let stall = stalls.recv().unwrap();
     /// assert!(stall.queued && stall.stalled[0].worker.index == 0);
     /// answer.send(42).unwrap(); // to the rescue, from outside

@@ -1,13 +1,15 @@
-//! What is chosen about workers that wait and block, and about those who work in their place.
+//! Builder methods for workers that wait and block, and for threads that work in their place.
 
 use super::ThreadPoolBuilder;
 use crate::Waiting;
 
 impl<S> ThreadPoolBuilder<S> {
-    /// Sets what workers run while they wait, in the middle of a job. The default is what the
-    /// environment variable `DROWSE_WAITING` says (`help` or `isolate`), else [`Waiting::Help`].
+    /// Sets what workers run while they wait in the middle of a job.
     ///
-    /// With [`Waiting::Isolate`] all that runs in the pool does so as in
+    /// The default is the value of the environment variable `DROWSE_WAITING` (`help` or `isolate`),
+    /// else [`Waiting::Help`].
+    ///
+    /// With [`Waiting::Isolate`] all code in the pool runs as if inside
     /// [`isolate`](crate::isolate): a lock may be held across a `join`, a `scope`, a parallel loop.
     ///
     /// ```
@@ -32,12 +34,13 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets how many threads may stand in for workers that block: see
-    /// [`blocking`](crate::blocking()). They are started when they are needed, and cost nothing
-    /// before. The default is 512, or one for each worker if there are more of those. The most are
-    /// [`max_num_threads`](crate::max_num_threads). With 0 `blocking` is a plain call.
+    /// Sets how many spare threads may work in the place of workers that block.
     ///
-    /// When all of them are in use, and another one is needed, the pool says so once on the
+    /// See [`blocking`](crate::blocking()). Spares are started when they are needed, and cost
+    /// nothing before. The default is 512, or the number of workers if that is greater. The maximum
+    /// is [`max_num_threads`](crate::max_num_threads). With 0, `blocking` is a plain call.
+    ///
+    /// The first time that a spare is needed while all are in use, the pool prints a line to
     /// standard error.
     ///
     /// ```
@@ -51,21 +54,23 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets whether a thread outside that enters the pool works, instead of waiting. The default is
-    /// what the environment variable `DROWSE_GUESTS` says (`on` for yes), else no.
+    /// Sets whether a thread that enters the pool from outside works itself, instead of waiting.
+    ///
+    /// The default is the value of the environment variable `DROWSE_GUESTS` (`on` or `off`), else
+    /// `false`.
     ///
     /// With guests, a thread that calls `install`, `join` or `scope` from outside takes the seat of
     /// a worker that sleeps, runs the closure itself, on its own stack, as if it were that worker,
-    /// and gives the seat back. A thread that waits for an `in_place_scope` helps until there is
-    /// nothing left to take. That saves a short region two trips through the system. Nothing
-    /// changes for the code inside: [`current_thread_index`](crate::current_thread_index) is that
-    /// of the seat, no two threads have the same at once, and no more run than the pool has
-    /// threads. If no worker sleeps, the caller waits as without guests.
+    /// and gives the seat back. A thread that waits for an `in_place_scope` helps until there is no
+    /// job left to take. This saves a short region two trips through the system. Nothing changes
+    /// for the code inside: [`current_thread_index`](crate::current_thread_index) returns the index
+    /// of the seat, two threads never have the same index at once, and no more threads run than the
+    /// pool has. If no worker sleeps, the caller waits as without guests.
     ///
-    /// What a guest does not have is the worker's *thread*: its thread-locals, its name, its stack
-    /// size, its place among the processors; and what the
-    /// [start handler](Self::start_handler) did there. While it waits in the pool it runs other
-    /// jobs, like any worker: a thread that must be back soon should not be a guest.
+    /// A guest does not have the worker's *thread*: its thread-locals, its name, its stack size,
+    /// its place among the processors, and the effects of the [start handler](Self::start_handler)
+    /// there. While it waits in the pool it runs other jobs, like any worker: a thread that must be
+    /// back soon should not be a guest.
     ///
     /// ```
     /// use std::thread::{self, ThreadId};

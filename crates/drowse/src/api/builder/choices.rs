@@ -1,4 +1,4 @@
-//! What is chosen for a pool, but for who starts its threads.
+//! Choices for a pool, except for the way in which its threads are started.
 
 use super::threads::Coming;
 use crate::api::Waiting;
@@ -7,8 +7,7 @@ use crate::trace::PoolTrace;
 use drowse_sleep::{Policy, SleepProtocol, Steering};
 use drowse_sync::{Arc, Outlined};
 
-/// What is chosen for a pool, but for who starts its threads: the part of a builder that is of the
-/// same type for all of them.
+/// Choices for a pool: the part of a builder whose type does not depend on the spawn handler.
 #[derive(Default)]
 pub(super) struct Choices {
     pub(super) num_threads: usize,
@@ -17,7 +16,7 @@ pub(super) struct Choices {
     pub(super) stack_size: Option<usize>,
     pub(super) allow_fewer_threads: bool,
     pub(super) coming: Coming,
-    /// `None`: what the environment says, else the default.
+    /// `None`: the environment's choice, else the default.
     pub(super) sleep_protocol: Option<SleepProtocol>,
     pub(super) sleep_policy: Option<Policy>,
     pub(super) steering: Option<Steering>,

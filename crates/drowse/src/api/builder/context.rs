@@ -1,29 +1,30 @@
-//! What jobs inherit.
+//! Builder method for the context that jobs inherit.
 
 use super::ThreadPoolBuilder;
 use crate::engine::{Captured, Context};
 use std::marker::PhantomData;
 
 impl<S> ThreadPoolBuilder<S> {
-    /// What each job of the pool inherits from whoever sends it: a span of `tracing`, the handle of
-    /// a tokio runtime, a locale.
+    /// Sets what each job inherits from the code that sends it: a tracing span, a locale, a
+    /// runtime's handle.
     ///
-    /// `capture` is called by the thread that sends a job, and `enter` by the worker that runs it,
-    /// with what was captured and the rest: `enter` calls that once, and has undone whatever it did
-    /// when it returns. (If it does not call it, or panics before, the job runs without it,
-    /// afterwards; and never twice.) A future is entered for each of its steps. Jobs are what
-    /// `spawn` and its relatives send, the jobs of scopes and broadcasts, the closure of `install`
-    /// if it goes to another thread, and the second half of a `join`.
+    /// The thread that sends a job calls `capture`. The worker that runs the job calls `enter` with
+    /// the captured value and a closure `run`, which runs the job. `enter` must call `run` once,
+    /// and must have undone its own changes when it returns. (If it does not call `run`, or panics
+    /// before that, the job runs afterwards without the context. It never runs twice.) For a
+    /// future, `enter` is called at each poll. Jobs are what `spawn` and its relatives send, the
+    /// jobs of scopes and broadcasts, the closure of `install` if it goes to another thread, and
+    /// the second half of a `join`.
     ///
-    /// Both should be quick. A pool that has this is slower: each job has one allocation more, or
-    /// two, and a `join` takes some tens of nanoseconds. One that has not is as fast as if there
-    /// were no such thing.
+    /// Both closures should be quick. A pool with a context is slower: each job needs one or two
+    /// allocations more, and a `join` takes some tens of nanoseconds. A pool without one pays
+    /// nothing.
     ///
     /// # Panics
     ///
-    /// A panic of `capture` is that of whoever sends the job. One of `enter` is that of the job,
-    /// or ends the process if nobody is there to hear of it. A panic of the job does not unwind
-    /// through `enter`: it goes on when `enter` has returned.
+    /// A panic of `capture` unwinds into the code that sends the job. A panic of `enter` is treated
+    /// as the job's, or ends the process if no code can receive it. A panic of the job does not
+    /// unwind through `enter`: it continues when `enter` has returned.
     ///
     /// # Example
     ///
@@ -51,12 +52,13 @@ impl<S> ThreadPoolBuilder<S> {
         F: Fn() -> C + Send + Sync + 'static,
         G: Fn(&C, &mut dyn FnMut()) + Send + Sync + 'static,
     {
-        self.chosen.handlers.context = Some(Box::new(Hooks { capture, enter, captured: PhantomData }));
+        self.chosen.handlers.context =
+            Some(Box::new(Hooks { capture, enter, captured: PhantomData }));
         self
     }
 }
 
-/// What a user has given us.
+/// Closures of the user.
 struct Hooks<C, F, G> {
     capture: F,
     enter: G,

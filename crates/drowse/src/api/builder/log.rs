@@ -1,4 +1,4 @@
-//! What a pool says of itself as it starts, if `DROWSE_LOG` is on.
+//! Line that a pool prints as it starts, if `DROWSE_LOG` is on.
 
 use crate::engine::{DEADLOCK_AFTER, StartPlan};
 use crate::report::Exact;
@@ -6,7 +6,7 @@ use drowse_sleep::{SleepProtocol, Steering};
 use drowse_sync::say;
 use std::fmt::{self, Write};
 
-/// Says that a pool has started, and what of it is not the default.
+/// Prints that a pool has started, and which of its settings are not the default.
 #[cold]
 pub(super) fn log_start(num_threads: usize, protocol: SleepProtocol, settings: &str) {
     let s = if num_threads == 1 { "" } else { "s" };
@@ -16,18 +16,18 @@ pub(super) fn log_start(num_threads: usize, protocol: SleepProtocol, settings: &
     ));
 }
 
-/// Settings that a plan does not have.
+/// Settings that are not part of a [`StartPlan`].
 pub(super) struct Unplanned {
     pub(super) allow_fewer_threads: bool,
-    /// How many spares there may be, if that was chosen.
+    /// Limit on spares, if one was chosen.
     pub(super) max_spare_threads: Option<usize>,
-    /// Whether the builder names the threads.
+    /// `true` if the builder names the threads.
     pub(super) has_names: bool,
 }
 
 impl Unplanned {
-    /// Names each setting of a pool that is not the default, whether it comes from the builder or
-    /// from the environment: each after a comma.
+    /// Returns the settings of a pool that are not the default, from the builder or the
+    /// environment, each after a comma.
     #[cold]
     pub(super) fn special_settings(self, plan: &StartPlan<'_>) -> String {
         let handlers = &plan.handlers;
@@ -96,11 +96,11 @@ impl Unplanned {
 
 /// Adds a setting, after a comma.
 fn add(settings: &mut String, setting: fmt::Arguments<'_>) {
-    // A `String` takes all that it is given.
+    // Writing to a `String` does not fail.
     let _ = write!(settings, ", {setting}");
 }
 
-/// Adds the settings that are marked.
+/// Adds the settings that are marked with `true`.
 fn add_those(settings: &mut String, marked: &[(bool, &str)]) {
     for (_, setting) in marked.iter().filter(|(is_set, _)| *is_set) {
         *settings += ", ";

@@ -1,4 +1,4 @@
-//! What is chosen for a pool before it is built.
+//! The builder of pools.
 
 mod alarms;
 mod blocking;
@@ -39,7 +39,7 @@ pub struct ThreadPoolBuilder<S = DefaultSpawn> {
 }
 
 impl ThreadPoolBuilder {
-    /// A builder with nothing chosen yet.
+    /// Returns a builder with default choices.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().build().unwrap();
@@ -49,11 +49,11 @@ impl ThreadPoolBuilder {
         Self { chosen: Choices::default(), spawner: DefaultSpawn }
     }
 
-    /// Builds a pool whose threads may borrow from here, calls `with_pool` with it, and returns
-    /// when all of its threads have ended.
+    /// Builds a pool whose threads may borrow from the caller, for the duration of `with_pool`.
     ///
-    /// `wrapper` is called on each of the new threads. It should call [`ThreadBuilder::run`], and
-    /// may do anything before and after.
+    /// Calls `with_pool` with the pool, and returns when all of the pool's threads have ended. Each
+    /// new thread calls `wrapper`, which should call [`ThreadBuilder::run`], and may do anything
+    /// before and after.
     ///
     /// # Errors
     ///
@@ -97,7 +97,7 @@ impl ThreadPoolBuilder {
                     builder.spawn_scoped(threads, || wrapper(worker)).map(drop)
                 })
                 .build()?;
-            // The pool is dropped before the threads are waited for, also if `with_pool` panics.
+            // Dropped before `thread::scope` waits for the threads, also if `with_pool` panics.
             let result = unwind::halt_unwinding(|| with_pool(&pool));
             drop(pool);
             Ok(result.unwrap_or_else(|payload| unwind::resume_unwinding(payload)))
@@ -110,10 +110,10 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     ///
     /// # Errors
     ///
-    /// If a thread cannot be started, or has a name with a NUL in it, or more than
+    /// If a thread cannot be started, or has a name with a NUL; if more than
     /// [`max_num_threads`](crate::max_num_threads) are asked for; if
     /// [`use_current_thread`](Self::use_current_thread) was chosen on a thread that is a worker
-    /// already; or if the [trace](Self::trace) is that of another pool.
+    /// already; or if the [trace](Self::trace) belongs to another pool.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
@@ -125,8 +125,8 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
 
     /// Builds the global pool.
     ///
-    /// Works once, and only before the global pool is first used. A program may call it early in
-    /// `main`; a library should not.
+    /// Succeeds only if there is no global pool: it must come before the pool's first use. A
+    /// program may call it early in `main`; a library should not.
     ///
     /// # Errors
     ///
@@ -143,9 +143,11 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
 }
 
 impl<S> ThreadPoolBuilder<S> {
-    /// Sets the number of threads. 0, the default, means what `DROWSE_NUM_THREADS` says, else as
-    /// many as the process may run at once. If it is more than
-    /// [`max_num_threads`](crate::max_num_threads), [`build`](Self::build) returns an error.
+    /// Sets the number of threads.
+    ///
+    /// 0, the default, stands for the value of `DROWSE_NUM_THREADS`, else for as many as the
+    /// process may run at once. With more than [`max_num_threads`](crate::max_num_threads),
+    /// [`build`](Self::build) returns an error.
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new().num_threads(22).build().unwrap();
@@ -160,14 +162,15 @@ impl<S> ThreadPoolBuilder<S> {
     }
 
     /// Sets how threads are named: `closure` gets the index of each, just before the thread is
-    /// started. If threads are started [on demand](Self::start), all are named when the pool is
-    /// built. Where this is not called, the threads that drowse starts are named `drowse-0`,
-    /// `drowse-1` and so on. (In the drop-in for rayon-core, and with the feature `rayon-names`,
-    /// they have no names then.)
+    /// started.
     ///
-    /// If a name has a NUL in it, [`build`](Self::build) returns an error; if the closure panics,
-    /// so does `build`. It waits for the threads that were started before to end, for a second at
-    /// most.
+    /// If threads are started [on demand](Self::start), all are named when the pool is built.
+    /// Without this, the threads that drowse starts are named `drowse-0`, `drowse-1` and so on. (In
+    /// the drop-in for rayon-core, and with the feature `rayon-names`, they have no names then.)
+    ///
+    /// If a name contains a NUL, [`build`](Self::build) returns an error. If the closure panics, so
+    /// does `build`, after it has waited, for a second at most, for the threads started before to
+    /// end.
     ///
     /// ```
     /// let builder = drowse::ThreadPoolBuilder::new().num_threads(1);
@@ -197,7 +200,7 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Makes the calling thread worker 0 of the pool, so that one thread fewer is started.
+    /// Makes the calling thread worker 0 of the pool, so the pool starts one thread less.
     ///
     /// The thread runs jobs only while it waits in drowse: in `join`, `scope`,
     /// [`yield_now`](crate::yield_now) and so on. It stays a worker of this pool for the rest of
@@ -216,9 +219,10 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets what is called with the payload of a panic that nobody waits for: that of a
-    /// [`spawn`](crate::spawn())ed job or of another handler. Without one, such a panic aborts the
-    /// process; so does a panic of this handler.
+    /// Sets what is called with the payload of a panic that no caller waits for.
+    ///
+    /// That is a panic of a [`spawn`](crate::spawn())ed job or of another handler. Without a panic
+    /// handler, such a panic aborts the process; so does a panic of this handler.
     ///
     /// ```
     /// let (sender, receiver) = std::sync::mpsc::channel();
@@ -242,8 +246,9 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets what each thread calls as it starts, with its index. Its panic goes to the
-    /// [panic handler](Self::panic_handler). Not called for a thread that was
+    /// Sets what each thread calls as it starts, with its index.
+    ///
+    /// Its panic goes to the [panic handler](Self::panic_handler). Not called by a thread that was
     /// [taken over](Self::use_current_thread).
     ///
     /// ```
@@ -265,10 +270,11 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets what each thread calls as it ends, with its index. What it spawns is run; but other
-    /// workers may have ended before, so a `broadcast` would wait for ever. Its panic goes to the
-    /// [panic handler](Self::panic_handler). Not called for a thread that was
-    /// [taken over](Self::use_current_thread).
+    /// Sets what each thread calls as it ends, with its index.
+    ///
+    /// Jobs that it spawns are run; but other workers may have ended before, so a `broadcast` would
+    /// wait for ever. Its panic goes to the [panic handler](Self::panic_handler). Not called by a
+    /// thread that was [taken over](Self::use_current_thread).
     ///
     /// ```
     /// let (sender, receiver) = std::sync::mpsc::channel();
@@ -289,16 +295,18 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Lets workers run the oldest of their own jobs first, where they are free to choose: what
-    /// rayon-core calls breadth-first, and has deprecated.
+    /// Lets workers run the oldest of their own jobs first, where they are free to choose:
+    /// rayon-core's deprecated `breadth_first`.
     #[doc(hidden)]
     pub fn oldest_first(mut self) -> Self {
         self.chosen.oldest_first = true;
         self
     }
 
-    /// Sets how threads are started: `spawn` is called with a [`ThreadBuilder`] for each, and
-    /// starts a thread that calls [`ThreadBuilder::run`].
+    /// Sets how threads are started.
+    ///
+    /// `spawn` is called with a [`ThreadBuilder`] for each thread, and starts a thread that calls
+    /// [`ThreadBuilder::run`].
     ///
     /// ```
     /// let pool = drowse::ThreadPoolBuilder::new()

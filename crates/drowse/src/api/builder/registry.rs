@@ -1,4 +1,4 @@
-//! How a pool is built as it was chosen.
+//! Building a pool from the choices of its builder.
 
 use super::ThreadPoolBuilder;
 use super::choices::Choices;
@@ -19,11 +19,12 @@ use std::thread;
 use std::time::Duration;
 
 impl ThreadPoolBuilder {
-    /// A pool with nothing chosen. If not all threads can be started, it says so, and has fewer.
+    /// Builds a pool with default choices. If not all threads can be started, prints that, and has
+    /// fewer.
     ///
     /// # Errors
     ///
-    /// If none can.
+    /// If no thread can be started.
     pub(in crate::api) fn build_default() -> Result<Arc<Registry>, ThreadPoolBuildError> {
         let less = |num_threads: usize, error: &io::Error| {
             let wanted = default_num_threads();
@@ -44,11 +45,10 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
 }
 
 impl Choices {
-    /// Builds a registry, with fewer threads than are wanted if that is allowed and no more can be
-    /// started; then calls `less` with how many there are, and why.
+    /// Builds a registry. If `allow_fewer`, and the system refuses a thread, the registry has only
+    /// as many threads as could be started, and `less` is called with their number and the error.
     ///
-    /// `spawn` starts the threads, and `is_ours` says whether it does so as
-    /// [`ThreadBuilder::start`].
+    /// `spawn` starts the threads. `is_ours`: it does so like [`ThreadBuilder::start`].
     fn build(
         self,
         is_ours: bool,
@@ -83,8 +83,8 @@ impl Choices {
                 }
                 Err(refused) => refused,
             };
-            // Those that were started end. A registry cannot shrink: so as many are started again,
-            // if that is enough.
+            // The threads that were started end. A registry cannot shrink, so the same number is
+            // started again, for a smaller one.
             let goes_on = allow_fewer && started > 0 && matches!(cause, Cause::System(_));
             if goes_on || is_ours {
                 let _ = recruiter.wait_for_all(Some(PATIENCE));
@@ -92,7 +92,11 @@ impl Choices {
             let error = match cause {
                 Cause::System(error) if goes_on => error,
                 Cause::System(error) => {
-                    return Err(ThreadPoolBuildError::new(BuildErrorKind::Io { error, started, wanted }));
+                    return Err(ThreadPoolBuildError::new(BuildErrorKind::Io {
+                        error,
+                        started,
+                        wanted,
+                    }));
                 }
                 Cause::Name(name) => {
                     return Err(ThreadPoolBuildError::new(BuildErrorKind::NulInName { name }));
@@ -100,23 +104,23 @@ impl Choices {
                 Cause::Panic(payload) => unwind::resume_unwinding(payload),
             };
             (num_threads, refused) = (started, Some(error));
-            // The system takes a moment to count what has ended as gone.
+            // The system may count a thread that has ended for a moment longer.
             #[allow(clippy::disallowed_methods, reason = "nothing tells when it has")]
             thread::sleep(Duration::from_millis(1));
         }
     }
 }
 
-/// Returns how many threads may stand in for those of a pool of this width, if it did not choose.
-/// One that is not needed costs next to nothing: see [`Table`](drowse_sync::Table).
+/// Returns the default limit on spares of a pool with this number of threads. An unused spare costs
+/// next to nothing: see [`Table`](drowse_sync::Table).
 fn default_spares(num_threads: usize) -> usize {
     if cfg!(any(drowse_loom, drowse_shuttle)) { 0 } else { num_threads.max(512) }
 }
 
-/// How long to wait for threads that are not needed after all. They may be busy with handlers.
+/// Time to wait for threads that are not needed after all. They may be busy with handlers.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What is needed for each of several attempts to build a pool.
+/// State that is needed for each of several attempts to build a pool.
 struct Attempt {
     names: Names,
     protocol: SleepProtocol,
@@ -127,7 +131,7 @@ struct Attempt {
     is_ours: bool,
 }
 
-/// Starts a thread for this worker.
+/// Function that starts a thread for a worker.
 type Spawn<'a> = dyn FnMut(ThreadBuilder) -> io::Result<()> + 'a;
 
 impl Attempt {
@@ -135,7 +139,7 @@ impl Attempt {
         Self {
             names: Names {
                 chosen: chosen.thread_name.take(),
-                // A thread that was there has its name.
+                // A thread that was taken over has a name already.
                 first: usize::from(chosen.use_current_thread),
                 has_default: is_ours && !cfg!(feature = "rayon-names"),
                 known: Vec::new(),
@@ -156,7 +160,8 @@ impl Attempt {
     ) -> Result<Result<Arc<Registry>, Refused>, ThreadPoolBuildError> {
         let chosen = &self.chosen;
         let trace = chosen.trace.clone();
-        let max_spare_threads = chosen.max_spare_threads.unwrap_or_else(|| default_spares(num_threads));
+        let max_spare_threads =
+            chosen.max_spare_threads.unwrap_or_else(|| default_spares(num_threads));
         let max_spare_threads = max_spare_threads.min(max_num_threads());
         let seats = num_threads + max_spare_threads;
         let tracing = trace.map(|trace| Tracing::begin(trace, seats)).transpose()?;
@@ -169,7 +174,9 @@ impl Attempt {
         let mut name = |index| {
             let name = names.of(index)?;
             let told = tracing.as_ref().filter(|_| names.chosen.is_some());
-            told.zip(name.as_ref()).into_iter().for_each(|(tracing, name)| tracing.name(index, name));
+            told.zip(name.as_ref())
+                .into_iter()
+                .for_each(|(tracing, name)| tracing.name(index, name));
             Ok(name)
         };
         let plan = StartPlan {
@@ -200,19 +207,19 @@ impl Attempt {
     }
 }
 
-/// The names of threads.
+/// Names of the pool's threads.
 struct Names {
     chosen: Option<Box<dyn FnMut(usize) -> String>>,
-    /// The first worker whose thread we start.
+    /// Index of the first worker whose thread the pool starts.
     first: usize,
-    /// Whether threads have a name if none was chosen.
+    /// `true` if threads are named even if no names were chosen.
     has_default: bool,
-    /// The names of the first workers: each is asked for once.
+    /// Names of the first workers. The user's closure is called once for each worker.
     known: Vec<Option<String>>,
 }
 
 impl Names {
-    /// Returns the name of this worker's thread. `Err`: one that the system cannot take.
+    /// Returns the name of this worker's thread. `Err`: a name that the system does not accept.
     fn of(&mut self, index: usize) -> Result<Option<String>, String> {
         while self.known.len() <= index {
             let next = self.known.len();
@@ -230,9 +237,9 @@ impl Names {
     }
 }
 
-/// A trace that was taken for a pool; given back if it is dropped.
+/// Trace attached to a pool that is being built; detached again if this is dropped.
 struct Tracing {
-    /// `None` once the pool runs and keeps it.
+    /// `None` once the pool runs and keeps the trace.
     trace: Option<Arc<dyn PoolTrace>>,
     recorder: Arc<dyn Record>,
 }
@@ -251,7 +258,7 @@ impl Tracing {
         }
     }
 
-    /// The pool runs, and keeps the trace.
+    /// Leaves the trace to the pool, which runs.
     fn keep(mut self) {
         self.trace = None;
     }

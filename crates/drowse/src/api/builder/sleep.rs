@@ -1,4 +1,4 @@
-//! What is chosen about how the workers of a pool sleep.
+//! Builder methods for how the workers of a pool sleep.
 
 use super::ThreadPoolBuilder;
 use crate::Trace;
@@ -6,9 +6,10 @@ use drowse_sleep::{Policy, SleepProtocol, Steering};
 use drowse_sync::Arc;
 
 impl<S> ThreadPoolBuilder<S> {
-    /// Sets how idle workers fall asleep and are woken. The default is what the environment
-    /// variable `DROWSE_SLEEP` says (`sleepy`, `counters`, `jec` or `relay`), else
-    /// [the default](SleepProtocol::default).
+    /// Sets the protocol by which idle workers fall asleep and are woken.
+    ///
+    /// The default is the value of the environment variable `DROWSE_SLEEP` (`sleepy`, `counters`,
+    /// `jec` or `relay`), else [`SleepProtocol::default`].
     ///
     /// ```
     /// use drowse::{SleepProtocol, ThreadPoolBuilder};
@@ -21,13 +22,14 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets how long an idle worker searches before it sleeps. The default is what
-    /// [suits the protocol](SleepProtocol::policy).
+    /// Sets how long an idle worker searches before it sleeps.
+    ///
+    /// The default is [the protocol's policy](SleepProtocol::policy).
     ///
     /// ```
     /// use drowse::{SleepPolicy, ThreadPoolBuilder};
     ///
-    /// // Find work that comes within some microseconds, at the price of CPU time.
+    /// // Finds work that comes within some microseconds, at the price of CPU time.
     /// let patient = SleepPolicy { rounds_until_sleepy: 200, ..SleepPolicy::default() };
     /// let pool = ThreadPoolBuilder::new().num_threads(2).sleep_policy(patient).build().unwrap();
     /// assert_eq!(pool.install(|| 6 * 7), 42);
@@ -37,9 +39,10 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets whether a worker that is woken by a working one is kept off that one's processor. The
-    /// default is what the environment variable `DROWSE_STEER` says (`off` for never, `on` for
-    /// always), else [`Steering::Auto`]. Has an effect only on Linux.
+    /// Sets whether a worker that another worker wakes is kept off that worker's processor.
+    ///
+    /// The default is the value of the environment variable `DROWSE_STEER` (`off` for never, `on`
+    /// for always), else [`Steering::Auto`]. Has an effect only on Linux.
     ///
     /// ```
     /// use drowse::{Steering, ThreadPoolBuilder};
@@ -54,7 +57,7 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Records what the workers do. Each trace is for one pool.
+    /// Records what the workers do. A trace can be used for one pool only.
     ///
     /// ```
     /// let trace = drowse::Trace::new();
@@ -70,14 +73,16 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets what a thread calls when it is about to run in the pool: each worker as it starts and
-    /// whenever it is woken, and a thread outside when it stops waiting for workers. The
-    /// counterpart of [`release_thread_handler`](Self::release_thread_handler). (A thread that was
-    /// [taken over](Self::use_current_thread) is running already: it calls this when it is woken,
-    /// not as it starts.)
+    /// Sets what a thread calls when it is about to run in the pool.
+    ///
+    /// A worker calls it as it starts and whenever it is woken, a thread outside the pool when it
+    /// stops waiting for workers. The counterpart is
+    /// [`release_thread_handler`](Self::release_thread_handler). (A thread that was
+    /// [taken over](Self::use_current_thread) runs already: it calls this when it is woken, not as
+    /// it starts.)
     ///
     /// The thread does not count as a worker meanwhile. The handler must not wait for this pool,
-    /// which waits for it; its panics go to the [panic handler](Self::panic_handler).
+    /// which waits for it. Its panics go to the [panic handler](Self::panic_handler).
     ///
     /// It may block, and so limit how many threads run at once, across pools and processes: for
     /// instance by taking a token from `make`'s job server.
@@ -104,9 +109,11 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets what a thread calls when it is about to block in the pool: each worker before it sleeps
-    /// and as it ends, and a thread outside that waits for workers, in `install`, `broadcast`, a
-    /// scope. The counterpart of [`acquire_thread_handler`](Self::acquire_thread_handler).
+    /// Sets what a thread calls when it is about to block in the pool.
+    ///
+    /// A worker calls it before it sleeps and as it ends, a thread outside the pool before it waits
+    /// for workers, in `install`, `broadcast` or a scope. The counterpart is
+    /// [`acquire_thread_handler`](Self::acquire_thread_handler).
     ///
     /// ```
     /// use std::sync::mpsc::channel;

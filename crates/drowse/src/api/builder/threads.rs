@@ -1,10 +1,10 @@
-//! How many threads a pool has, and when.
+//! Builder methods for the number of threads, and for when they start and leave.
 
 use super::ThreadPoolBuilder;
 use crate::api::env::{IDLE_TIMEOUT, START};
 use std::time::Duration;
 
-/// When the threads of a pool are started.
+/// Time at which the threads of a pool are started.
 ///
 /// ```
 /// use drowse::Start;
@@ -15,15 +15,15 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Start {
-    /// All of them, when the pool is built.
+    /// All threads start when the pool is built.
     #[default]
     Eager,
-    /// One when the pool is built, each of the others when it is first needed: when there is work,
-    /// and nobody who sleeps and could do it.
+    /// One thread starts when the pool is built, each other one when there is work and no sleeping
+    /// worker could do it.
     OnDemand,
 }
 
-/// When threads come, and when they go. `None`: what the environment says.
+/// Start and idle time-out of a pool's threads. `None`: the environment's choice.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Coming {
     pub(super) start: Option<Start>,
@@ -31,7 +31,7 @@ pub(super) struct Coming {
 }
 
 impl Coming {
-    /// Whether something was chosen that only threads of our own can do.
+    /// Returns `true` if a choice needs threads that drowse itself starts, without a spawn handler.
     pub(super) fn is_special(self) -> bool {
         self.start == Some(Start::OnDemand) || self.idle_timeout.is_some()
     }
@@ -46,20 +46,20 @@ impl Coming {
 }
 
 impl<S> ThreadPoolBuilder<S> {
-    /// Sets whether the pool may have fewer threads than it was to have, if the system does not let
-    /// it start more: at least one. The default is no, and [`build`](Self::build) returns an error
-    /// then.
+    /// Sets whether the pool may have fewer threads than asked for, if the system refuses to start
+    /// more.
     ///
-    /// How many there are is what
-    /// [`current_num_threads`](crate::ThreadPool::current_num_threads) says. The threads that could
-    /// be started are started anew, as those of a smaller pool: so their start and exit handlers
-    /// may be called twice, and a [spawn handler](Self::spawn_handler) is called for the same
-    /// indices again. The global pool, unless it was built by
-    /// [`build_global`](Self::build_global), always goes on with fewer threads, and says so on the
+    /// It has at least one. The default is `false`: then [`build`](Self::build) returns an error.
+    ///
+    /// [`current_num_threads`](crate::ThreadPool::current_num_threads) returns the number of
+    /// threads. Those that could be started end and are started anew, for a smaller pool: so their
+    /// start and exit handlers may be called twice, and a [spawn handler](Self::spawn_handler) is
+    /// called for the same indices again. The global pool, unless it was built by
+    /// [`build_global`](Self::build_global), always goes on with fewer threads, and prints that to
     /// standard error.
     ///
     /// ```
-    /// let mut left = 3; // more are not to be had
+    /// let mut left = 3; // the system refuses more
     /// let pool = drowse::ThreadPoolBuilder::new()
     ///     .num_threads(8)
     ///     .allow_fewer_threads(true)
@@ -80,26 +80,29 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets when threads are started. The default is what the environment variable `DROWSE_START`
-    /// says, `eager` or `on-demand`, else [`Start::Eager`].
+    /// Sets when the threads of the pool are started.
+    ///
+    /// The default is the value of the environment variable `DROWSE_START` (`eager` or
+    /// `on-demand`), else [`Start::Eager`].
     ///
     /// On demand, a wide pool costs what it is used for: a program that does one `join` starts two
     /// or three threads. The first worker, or the first two with
-    /// [`use_current_thread`](Self::use_current_thread), get theirs at once; all others count as
-    /// asleep until they are needed. To start one takes longer than to wake one, some tens of
-    /// microseconds. [`start_handler`](Self::start_handler) is called by each as it starts. If the
-    /// system refuses a thread then, the pool goes on with those that it has, says so once on the
-    /// standard error, and tries again later; but a `broadcast` needs all of them, and waits.
+    /// [`use_current_thread`](Self::use_current_thread), get their threads at once; all others
+    /// count as asleep until they are needed. Starting a thread takes longer than waking one, some
+    /// tens of microseconds. Each thread calls the [`start_handler`](Self::start_handler) as it
+    /// starts. If the system refuses a thread then, the pool goes on with those that it has, prints
+    /// that once to standard error, and tries again later; but a `broadcast` needs all threads, and
+    /// waits.
     ///
-    /// Not together with [`spawn_handler`](Self::spawn_handler): it may be gone when a thread is
-    /// needed. [`build`](Self::build) returns an error then.
+    /// Cannot be combined with a [`spawn_handler`](Self::spawn_handler), which may be gone when a
+    /// thread is needed: [`build`](Self::build) returns an error then.
     ///
     /// ```
     /// use drowse::Start;
     ///
     /// let builder = drowse::ThreadPoolBuilder::new().num_threads(16).start(Start::OnDemand);
     /// let pool = builder.build().unwrap();
-    /// assert_eq!(pool.current_num_threads(), 16); // whether or not they are there yet
+    /// assert_eq!(pool.current_num_threads(), 16); // also while some are not started yet
     /// assert_eq!(pool.join(|| 1, || 2), (1, 2));
     /// ```
     pub fn start(mut self, start: Start) -> Self {
@@ -107,14 +110,16 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Lets a thread leave that has had nothing to do for this long. It comes back when it is
-    /// needed. The default is what the environment variable `DROWSE_IDLE_TIMEOUT` says (`500ms`,
-    /// `5s`, a number of milliseconds), else never.
+    /// Lets a thread end that has had nothing to do for this long. A new one starts when it is
+    /// needed.
     ///
-    /// A thread that sleeps costs no time, but its stack and what is in its thread-locals. Before
-    /// it leaves, it calls the [exit handler](Self::exit_handler); the one that comes in its place
-    /// calls the [start handler](Self::start_handler). The first worker stays, as for
-    /// [`start`](Self::start); and what is said there of threads that cannot be started, and of
+    /// The default is the value of the environment variable `DROWSE_IDLE_TIMEOUT` (`500ms`, `5s`, a
+    /// number of milliseconds), else never.
+    ///
+    /// A thread that sleeps costs no time, but its stack and the memory of its thread-locals.
+    /// Before it ends, it calls the [exit handler](Self::exit_handler); the thread that replaces it
+    /// calls the [start handler](Self::start_handler). The first worker stays, as with
+    /// [`start`](Self::start). What is said there about threads that cannot be started, and about
     /// spawn handlers, holds here too.
     ///
     /// ```

@@ -1,4 +1,4 @@
-//! What both kinds of scope share: they count their jobs, wait for them, and keep the first panic.
+//! Common part of both kinds of scope: counts the jobs, waits for them, keeps the first panic.
 
 use crate::api::TrySpawnError;
 use crate::api::broadcast::index_for_broadcast;
@@ -17,24 +17,24 @@ use std::mem::ManuallyDrop;
 use std::ptr;
 
 pub(super) struct ScopeBase<'scope> {
-    /// Where the jobs run.
+    /// Pool that runs the jobs.
     pub(super) registry: Arc<Registry>,
-    /// The payload of the first panic, boxed once more to make it one word; null if there was none.
+    /// Payload of the first panic, boxed once more to make it one word; null if there was none.
     panic: AtomicPtr<Payload>,
-    /// Whether it was opened in isolation, as its jobs must be run.
+    /// `true` if the scope was opened in isolation: then its jobs run in isolation.
     pub(super) isolated: bool,
-    /// Counts the jobs that have not ended, and the scope's own closure as one more.
+    /// Counts the jobs that have not ended, and one more for the scope's own closure.
     pub(super) pending: CountLatch,
-    /// Whether jobs may still begin.
+    /// Tells whether jobs may still begin.
     pub(super) cancellation: Cancellation,
-    /// Those of the jobs that were spawned with a bound.
+    /// Counts the jobs that were spawned with a limit.
     bounded: Bound,
-    /// The scope stands for closures that it may call until `'scope` ends: invariant in it.
+    /// Stands for closures that the scope may call until `'scope` ends: invariant in `'scope`.
     marker: PhantomData<Box<dyn FnOnce(&'scope ()) + Send + Sync + 'scope>>,
 }
 
 impl<'scope> ScopeBase<'scope> {
-    /// A scope whose jobs run in `registry`, and whose end `owner` waits for (`None`: a thread that
+    /// Makes a scope whose jobs run in `registry`. `owner` waits for its end (`None`: a thread that
     /// is not a worker).
     pub(super) fn new(owner: Option<&WorkerThread>, registry: Arc<Registry>) -> Self {
         if owner.is_none_or(|owner| owner.registry().id() != registry.id()) {
@@ -51,9 +51,12 @@ impl<'scope> ScopeBase<'scope> {
         }
     }
 
-    /// A job of the scope that calls `body` with `scope`, of which `self` is a part.
-    pub(super) fn job<S: AsBase<'scope>>(scope: &S, body: impl FnOnce(&S) + Send + 'scope) -> JobRef {
-        // First of all: this may panic.
+    /// Makes a job that calls `body` with `scope`.
+    pub(super) fn job<S: AsBase<'scope>>(
+        scope: &S,
+        body: impl FnOnce(&S) + Send + 'scope,
+    ) -> JobRef {
+        // Comes first, since the user's `capture` may panic.
         let inherited = scope.base().registry.inherit();
         let job = Self::plain_job(scope, move |scope, _| body(scope));
         if inherited.is_something() { scope.base().with_inherited(inherited, job) } else { job }
@@ -67,15 +70,16 @@ impl<'scope> ScopeBase<'scope> {
         let isolated = scope.base().isolated;
         scope.base().count_job();
         let scope = ScopePtr::new(scope);
-        // SAFETY: what the closure borrows lives for `'scope`, and so does the scope itself until
-        // `pending` has counted the job down: the function that opened the scope waits for that.
+        // SAFETY: what the closure borrows lives for `'scope`. The scope itself lives until
+        // `pending` has counted the job down, because the function that opened the scope waits for
+        // that.
         let job = unsafe {
             HeapJob::new_ref(move |worker: &WorkerThread| {
                 let scope = scope.get();
                 let base = ptr::from_ref((*scope).base());
                 let outcome = match (*base).begin_job(worker) {
                     true => unwind::halt_unwinding(|| body(&*scope, worker)),
-                    // A drop may panic too.
+                    // The user's drop may panic too.
                     false => unwind::halt_unwinding(|| {
                         faulty!("cancel/forgets", drop(body), std::mem::forget(body))
                     }),
@@ -86,17 +90,17 @@ impl<'scope> ScopeBase<'scope> {
         job.in_isolation_if(isolated)
     }
 
-    /// A job of the scope, in what it inherits.
+    /// Makes a job that runs `job` with `inherited` in effect.
     #[cold]
     #[inline(never)]
     fn with_inherited(&self, inherited: Inherited, job: JobRef) -> JobRef {
-        self.count_job(); // For what comes after the job.
+        self.count_job(); // For the outer job, which ends after `job`.
         let (base, at_end) = (ScopePtr::new(self), ScopePtr::new(self));
-        // SAFETY: a new reference; the count keeps the scope.
+        // SAFETY: a new reference. The scope lives until `end_job` puts the count taken above.
         let job = unsafe {
-            // A job of a scope that was cancelled enters nothing.
+            // A job of a cancelled scope does not enter the context.
             let is_off = move || (*base.get()).cancellation.forbids_to_begin();
-            // Its panic is kept in the scope.
+            // `job` itself keeps its panic in the scope.
             let execute = |worker: &WorkerThread, job: JobRef| {
                 job.execute(worker);
                 None
@@ -115,20 +119,21 @@ impl<'scope> ScopeBase<'scope> {
         !self.cancellation.forbids_to_begin()
     }
 
-    /// Ends a job of the scope on this worker: keeps its panic, and counts it down.
+    /// Ends a job of the scope on this worker: keeps its panic, and puts its count.
     ///
     /// # Safety
     ///
-    /// The count must be the caller's. The scope may be gone when the call returns.
+    /// The caller must own one count. The scope may be gone when the call returns.
     unsafe fn end_job(this: *const Self, worker: &WorkerThread, panic: Option<Payload>) {
-        // SAFETY: the count keeps the scope until it is put down, which is the last use of it.
+        // SAFETY: the caller's count keeps the scope alive until `put_count`, the last use of the
+        // scope.
         unsafe {
             panic.into_iter().for_each(|payload| (*this).keep_panic(payload));
             worker.put_count(&raw const (*this).pending);
         }
     }
 
-    /// One more to wait for.
+    /// Counts one more job to wait for.
     pub(super) fn count_job(&self) {
         WorkerThread::with_current(|worker| match worker {
             Some(worker) => worker.take_count(&self.pending),
@@ -136,8 +141,9 @@ impl<'scope> ScopeBase<'scope> {
         });
     }
 
-    /// Offers a job to the workers, as [`Registry::inject_or_push`] does. But whoever waits in
-    /// isolation does not look into the injector: what comes from outside is left where it does.
+    /// Offers a job to the workers, like [`Registry::inject_or_push`]. But a worker that waits for
+    /// the scope in isolation does not look into the injector: for it, a job from outside goes
+    /// where [`Registry::leave_job`] puts it.
     ///
     /// # Safety
     ///
@@ -151,24 +157,27 @@ impl<'scope> ScopeBase<'scope> {
         }
     }
 
-    /// Whether what the calling thread offers now must be where an isolated waiter finds it.
+    /// Returns `true` if a job that the calling thread offers now must be left for an isolated
+    /// waiter.
     pub(super) fn is_for_isolated_waiter(&self) -> bool {
         self.isolated_waiter().is_some()
     }
 
-    /// What the calling thread offers now comes from there, to the worker that waits for the scope
-    /// in isolation; if the thread is none of its pool.
+    /// Returns the origins of a job that the calling thread offers now, if the thread is not a
+    /// worker of the scope's pool and a worker of that pool waits for the scope in isolation.
     fn isolated_waiter(&self) -> Option<Origins> {
         let is_outside = || self.registry.with_worker(|worker| worker.is_none());
         if self.isolated && is_outside() { self.origin_for_waiter() } else { None }
     }
 
     fn origin_for_waiter(&self) -> Option<Origins> {
-        self.pending.waiter_in(&self.registry).map(|(worker, since)| Origins::sent_at(worker, since))
+        self.pending
+            .waiter_in(&self.registry)
+            .map(|(worker, since)| Origins::sent_at(worker, since))
     }
 
-    /// Where a task that is spawned now comes from, to those who wait for it, or for the scope, in
-    /// isolation.
+    /// Returns the origins of a task that is spawned now, by which workers that wait in isolation,
+    /// for the task or for the scope, recognise it.
     pub(super) fn origins_of_task(&self) -> Option<Origins> {
         if !self.isolated {
             return None;
@@ -178,38 +187,43 @@ impl<'scope> ScopeBase<'scope> {
         here.map_or(waiter, |here| Some(here.or_also(waiter)))
     }
 
-    /// A job of the scope on each worker.
+    /// Leaves a job of the scope for each worker.
     pub(super) fn inject_broadcast<S: AsBase<'scope>>(
         scope: &S,
         body: impl Fn(&S, crate::BroadcastContext<'_>) + Send + Sync + 'scope,
     ) {
         let registry = &scope.base().registry;
-        // Each job holds a share of the body and lets go of it before it counts down. So the body,
-        // and what it borrows, is gone when the scope ends.
-        // (What it inherits is captured once, before there are jobs.)
+        // Each job holds a share of the body, and drops it before it counts down. So the body, and
+        // what it borrows, is gone when the scope ends. (The context is captured once, before the
+        // first job exists, since `capture` may panic.)
         let shared = Arc::new((body, registry.inherit()));
         let mut job = |_| {
             let shared = Arc::clone(&shared);
             Self::plain_job(scope, move |scope, worker| {
-                // The index is read first: to enter what was inherited may take the worker's place.
+                // Read first: the user's `enter` may block, and the worker may lose its index
+                // meanwhile.
                 let ((body, inherited), index) = (&*shared, index_for_broadcast(worker));
                 worker.registry().run_in(inherited, &mut || {
                     body(scope, crate::BroadcastContext::new(worker, index));
                 });
             })
         };
-        // SAFETY: new references.
+        // SAFETY: new references, which are in no queue.
         unsafe { registry.inject_broadcast(&mut job) };
     }
 
-    /// Finds a place for a job among those with a bound, or gives its body back.
+    /// Takes one of `limit` places for a job with this body, or gives the body back.
     ///
     /// # Safety
     ///
-    /// What is returned must become a job of the scope, or be dropped at once.
-    pub(super) unsafe fn bounded<F>(&self, limit: usize, body: F) -> Result<Bounded<F>, TrySpawnError<F>> {
-        // SAFETY: a job of the scope has run, or was dropped, before it counts down, and until then
-        // it keeps the scope.
+    /// The result must become a job of the scope, or be dropped at once.
+    pub(super) unsafe fn bounded<F>(
+        &self,
+        limit: usize,
+        body: F,
+    ) -> Result<Bounded<F>, TrySpawnError<F>> {
+        // SAFETY: a job of the scope has run, or was dropped, before it counts down. Until then it
+        // keeps the scope alive, and with it `bounded`.
         unsafe { Bounded::new(&self.bounded, limit, body) }.map_err(TrySpawnError::new)
     }
 
@@ -218,7 +232,7 @@ impl<'scope> ScopeBase<'scope> {
         match unwind::halt_unwinding(op) {
             Ok(result) => {
                 if let Some(payload) = self.wait_for_jobs(owner) {
-                    // The panic of a job comes before that of dropping a result that is lost.
+                    // Dropping the lost result may panic too. The panic of a job has priority.
                     unwind::drop_quietly(result);
                     unwind::resume_unwinding(payload);
                 }
@@ -236,31 +250,34 @@ impl<'scope> ScopeBase<'scope> {
 
     /// Waits for every job, and returns the first panic.
     fn wait_for_jobs(&self, owner: Option<&WorkerThread>) -> Option<Payload> {
-        // SAFETY: these counts are ours; we are the waiter, and wait next.
+        // SAFETY: the counts are ours. We are the waiter, so the latch lives until we have waited,
+        // below.
         unwind::or_abort(|| unsafe {
-            // One for the closure, and what its spawns have left.
+            // One count for the closure, and what its spawns have left in this worker's stock.
             let left = owner.map_or(0, |owner| owner.take_all_counts(&self.pending));
             CountLatch::subtract(&self.pending, 1 + left);
             self.pending.wait(owner, &self.registry, WaitFor::Scope);
         });
-        // ORDERING: relaxed; each job's panic was kept before it counted down, which the wait has
-        // acquired.
+        // ORDERING: relaxed; each job keeps its panic before it counts down with release, and
+        // `CountLatch::wait` has acquired that.
         let panic = self.panic.swap(ptr::null_mut(), Ordering::Relaxed);
-        // SAFETY: leaked by `keep_panic`, and taken out of its place just now.
+        // SAFETY: leaked by `keep_panic`, and swapped out of the field just now, so owned here
+        // alone.
         (!panic.is_null()).then(|| unsafe { *Box::from_raw(panic) })
     }
 
-    /// Keeps the payload if it is the first.
+    /// Keeps the payload if it is the first one.
     fn keep_panic(&self, payload: Payload) {
         let mut payload = ManuallyDrop::new(Box::new(payload));
-        // ORDERING: relaxed; the job that panicked goes on to count down, which releases the box.
+        // ORDERING: relaxed; the job that panicked then counts down in `end_job`, which releases
+        // the box.
         if self
             .panic
             .compare_exchange(ptr::null_mut(), &mut **payload, Ordering::Relaxed, Ordering::Relaxed)
             .is_err()
         {
-            // A user's value, whose drop may panic too. We may be in the middle of waiting for jobs
-            // that borrow from this very frame: nothing must unwind from here.
+            // Dropping a user's value may panic too. We may be in the middle of waiting for jobs
+            // that borrow from this very frame: nothing may unwind from here.
             unwind::drop_quietly(ManuallyDrop::into_inner(payload));
         }
     }
@@ -279,17 +296,17 @@ impl<'scope> ScopeBase<'scope> {
     }
 }
 
-/// A scope that has a base.
+/// Type of scope that has a base.
 pub(super) trait AsBase<'scope>: Sync {
     fn base(&self) -> &ScopeBase<'scope>;
 }
 
-/// A pointer to a scope, for jobs to carry: the scope waits for them.
+/// Pointer to a scope, carried by jobs that the scope waits for.
 pub(super) struct ScopePtr<S>(*const S);
 
 // SAFETY: a scope is `Sync`, and it waits for the jobs that carry the pointer.
 unsafe impl<S: Sync> Send for ScopePtr<S> {}
-// SAFETY: shared, it gives no more than a shared scope, which is `Sync`.
+// SAFETY: a shared `ScopePtr` gives access to no more than a shared scope, which is `Sync`.
 unsafe impl<S: Sync> Sync for ScopePtr<S> {}
 
 impl<S> ScopePtr<S> {
@@ -297,7 +314,8 @@ impl<S> ScopePtr<S> {
         Self(ptr::from_ref(scope))
     }
 
-    /// A method, so that closures capture the whole and not its pointer alone.
+    /// Returns the pointer. A method, so that closures capture the whole struct, not its field
+    /// alone.
     pub(super) fn get(&self) -> *const S {
         self.0
     }

@@ -1,33 +1,34 @@
-//! Scopes that are called off.
+//! Cancelling scopes.
 
 use super::base::AsBase;
 use super::{Scope, ScopeFifo};
 use crate::CancelToken;
 
 impl Scope<'_> {
-    /// Calls off what has not begun: closures of this scope that wait in a queue, and those that
-    /// are spawned into it from now on, are dropped with what they captured, and do not run.
+    /// Cancels the scope: its closures that have not begun are dropped, and do not run.
     ///
-    /// Those that run already go on; they can ask [`is_cancelled`](Self::is_cancelled). The scope
-    /// still waits for them, and until all others are dropped: each is, once, on the worker that
-    /// would have run it. Then [`scope()`](crate::scope()) returns what its closure returned, or
-    /// panics if something in it has panicked. A panic in the drop of what a closure captured
-    /// counts as one of the closure.
+    /// That goes for closures that wait in a queue, and for those that are spawned into the scope
+    /// from now on. What they captured is dropped with them.
+    ///
+    /// Closures that run already go on; they can call [`is_cancelled`](Self::is_cancelled). The
+    /// scope still waits for them, and until all others are dropped, each on the worker that would
+    /// have run it. Then [`scope()`](crate::scope()) returns the result of its closure, or panics
+    /// if a closure in it has panicked. A panic in the drop of what a closure captured counts as a
+    /// panic of the closure.
     ///
     /// Any thread that has the scope may call this: its closure, a spawned one, or what they call.
-    /// It returns at once, and does no harm if it was called before. For those who do not have the
-    /// scope there is [`cancel_on`](Self::cancel_on).
+    /// It returns at once, and may be called again. Code without access to the scope can cancel it
+    /// by a token: see [`cancel_on`](Self::cancel_on).
     ///
-    /// # Scopes in scopes
+    /// # Nested scopes
     ///
-    /// A scope that was opened by a job of this one is not cancelled with it: its owner may count
-    /// on what it has spawned. Its jobs can ask the outer scope, though, and it can listen to the
-    /// same token. Nor does it touch what was spawned elsewhere, or either half of a
-    /// [`join`](crate::join).
+    /// A scope that was opened by a job of this one is not cancelled with it, since its owner may
+    /// rely on its jobs. But its jobs can ask the outer scope, and it can listen to the same token.
+    /// Jobs spawned elsewhere, and the halves of a [`join`](crate::join), are not affected.
     ///
     /// # Example
     ///
-    /// Of many searches, the first that finds something ends the others:
+    /// The first of many searches that finds a match ends the others:
     ///
     /// ```
     /// use std::sync::OnceLock;
@@ -44,7 +45,7 @@ impl Scope<'_> {
     ///                 }
     ///                 if number * number % 1_009 == 5 {
     ///                     found.get_or_init(|| *number);
-    ///                     s.cancel(); // those that have not begun never will
+    ///                     s.cancel(); // searches that have not begun never will
     ///                 }
     ///             }
     ///         });
@@ -57,8 +58,9 @@ impl Scope<'_> {
         self.base().cancellation.cancel();
     }
 
-    /// Whether this scope was [cancelled](Self::cancel), or the token that it
-    /// [listens to](Self::cancel_on). What was done before that, whoever did it, is visible then.
+    /// Returns `true` if this scope was [cancelled](Self::cancel), or its [token](Self::cancel_on).
+    ///
+    /// Everything that the cancelling thread did before is then visible.
     ///
     /// ```
     /// drowse::scope(|s| {
@@ -72,16 +74,17 @@ impl Scope<'_> {
         self.base().cancellation.is_cancelled()
     }
 
-    /// From now on this scope is cancelled as soon as the token is: by somebody who does not have
-    /// the scope, or together with others.
+    /// Cancels this scope as soon as the token is cancelled.
+    ///
+    /// For code without access to the scope, and to cancel several scopes together.
     ///
     /// # Panics
     ///
-    /// If it listens to a token already. One token can be listened to by many scopes.
+    /// If the scope listens to a token already. Many scopes can listen to one token.
     ///
     /// # Example
     ///
-    /// An inner scope that goes with the outer one:
+    /// An inner scope that is cancelled together with the outer one:
     ///
     /// ```
     /// let token = drowse::CancelToken::new();
@@ -102,7 +105,7 @@ impl Scope<'_> {
 }
 
 impl ScopeFifo<'_> {
-    /// As [`Scope::cancel`].
+    /// Cancels the scope. See [`Scope::cancel`].
     ///
     /// ```
     /// drowse::scope_fifo(|s| {
@@ -114,7 +117,7 @@ impl ScopeFifo<'_> {
         self.base().cancellation.cancel();
     }
 
-    /// As [`Scope::is_cancelled`].
+    /// Returns `true` if the scope was cancelled. See [`Scope::is_cancelled`].
     ///
     /// ```
     /// drowse::scope_fifo(|s| assert!(!s.is_cancelled()));
@@ -123,11 +126,11 @@ impl ScopeFifo<'_> {
         self.base().cancellation.is_cancelled()
     }
 
-    /// As [`Scope::cancel_on`].
+    /// Cancels this scope as soon as the token is cancelled. See [`Scope::cancel_on`].
     ///
     /// # Panics
     ///
-    /// If it listens to a token already.
+    /// If the scope listens to a token already.
     ///
     /// ```
     /// let token = drowse::CancelToken::new();

@@ -1,4 +1,4 @@
-//! The scope that begins jobs in the order of their spawning.
+//! Scope that begins jobs in order of spawning.
 
 use super::base::{AsBase, ScopeBase};
 use crate::api::BroadcastContext;
@@ -8,16 +8,16 @@ use crate::job::{JobFifo, JobRef};
 use drowse_sync::{Arc, Table};
 use std::fmt;
 
-/// Like [`Scope`](crate::Scope), but the jobs that one worker spawns are begun in the order in
-/// which it spawned them. See [`scope_fifo`].
+/// Scope like [`Scope`](crate::Scope), but a worker's jobs begin in the order in which it spawned
+/// them. See [`scope_fifo`].
 pub struct ScopeFifo<'scope> {
     base: ScopeBase<'scope>,
-    /// One per worker.
+    /// One queue per worker.
     fifos: Table<JobFifo>,
 }
 
-/// Like [`scope()`](crate::scope()), but the jobs that one worker spawns are begun in the order in
-/// which it spawned them.
+/// Like [`scope()`](crate::scope()), but a worker's jobs begin in the order in which it spawned
+/// them.
 ///
 /// # Example
 ///
@@ -47,8 +47,9 @@ where
     })
 }
 
-/// Like [`scope_fifo`], but `op` runs on the calling thread. See
-/// [`in_place_scope`](crate::in_place_scope).
+/// Like [`scope_fifo`], but `op` runs on the calling thread.
+///
+/// See [`in_place_scope`](crate::in_place_scope).
 ///
 /// # Example
 ///
@@ -85,8 +86,9 @@ impl<'scope> ScopeFifo<'scope> {
         Self { base: ScopeBase::new(owner, registry), fifos }
     }
 
-    /// Runs a closure before the scope ends. It begins after those that the same worker spawned
-    /// before it.
+    /// Runs a closure before the scope ends, in order of spawning.
+    ///
+    /// It begins after those that the same worker has spawned into the scope before.
     ///
     /// # Example
     ///
@@ -100,11 +102,11 @@ impl<'scope> ScopeFifo<'scope> {
         BODY: FnOnce(&ScopeFifo<'scope>) + Send + 'scope,
     {
         let job = ScopeBase::job(self, body);
-        // SAFETY: a new reference.
+        // SAFETY: a new reference, which is in no queue.
         unsafe { self.offer(job) };
     }
 
-    /// Offers a job, to be begun after those that this worker has offered before.
+    /// Offers a job, to begin after those that this worker has offered to the scope before.
     ///
     /// # Safety
     ///
@@ -112,7 +114,7 @@ impl<'scope> ScopeFifo<'scope> {
     unsafe fn offer(&self, job: JobRef) {
         self.base.registry.with_worker(|worker| match worker {
             // SAFETY: the caller's promise. The fifos are part of the scope, which waits for the
-            // job, and so for the reference that stands for it.
+            // job, and so for the reference in the deque that stands for it.
             Some(worker) => unsafe {
                 worker.push_to(self.fifos.get_or_grow(worker.index(), |_| JobFifo::new()), job);
             },
@@ -121,6 +123,8 @@ impl<'scope> ScopeFifo<'scope> {
         });
     }
 
+    /// Runs a closure once on each worker of the scope's pool, before the scope ends.
+    ///
     /// See [`Scope::spawn_broadcast`](crate::Scope::spawn_broadcast).
     ///
     /// # Example

@@ -1,4 +1,4 @@
-//! The usual scope: on each worker, the newest job first.
+//! Usual scope: on each worker, the newest job comes first.
 
 use super::base::{AsBase, ScopeBase};
 use crate::api::BroadcastContext;
@@ -7,26 +7,25 @@ use crate::engine::{Registry, WorkerThread};
 use drowse_sync::Arc;
 use std::fmt;
 
-/// Where closures are spawned that may borrow what outlives the scope. See [`scope()`].
+/// Scope, into which closures can be spawned that borrow what outlives it. See [`scope()`].
 pub struct Scope<'scope> {
     base: ScopeBase<'scope>,
 }
 
-/// Opens a scope, calls `op` with it, and returns when `op` and everything spawned into the scope
-/// have ended.
+/// Opens a scope, calls `op` with it, and returns when all that was spawned into it has ended.
 ///
 /// `op` may [spawn](Scope::spawn) any number of closures. They may borrow whatever outlives the
 /// scope, and may spawn more into it. They may run in parallel with `op` and with each other.
 ///
-/// [`join`](crate::join) is cheaper, as it allocates nothing: use it for two closures.
+/// For two closures, [`join`](crate::join) is cheaper: it allocates nothing.
 ///
-/// `op` runs on a worker: of the current pool, or, outside any, of the global one. If it must stay
-/// on the calling thread, use [`in_place_scope`].
+/// `op` runs on a worker of the current pool, or, outside any pool, of the global one. If it must
+/// stay on the calling thread, use [`in_place_scope`].
 ///
 /// # Panics
 ///
-/// If `op` or a spawned closure panics, `scope` panics with the payload of the first of them, once
-/// everything has ended.
+/// If `op` or a spawned closure panics, `scope` panics once everything has ended, with the payload
+/// of the first panic.
 ///
 /// # Example
 ///
@@ -61,7 +60,7 @@ where
 
 /// Like [`scope()`], but `op` runs on the calling thread, so it need not be `Send`.
 ///
-/// What it spawns runs in the current pool: that of the calling worker, else the global one.
+/// The jobs run in the current pool: that of the calling worker, else the global pool.
 ///
 /// # Example
 ///
@@ -99,7 +98,8 @@ impl<'scope> Scope<'scope> {
         Self { base: ScopeBase::new(owner, registry) }
     }
 
-    /// Runs a closure before the scope ends. The closure gets the scope, to spawn more into it.
+    /// Runs a closure before the scope ends. The closure gets the scope, and may spawn more into
+    /// it.
     ///
     /// On a worker of the scope's pool it goes to the worker's own queue, where the newest job
     /// comes first.
@@ -125,16 +125,16 @@ impl<'scope> Scope<'scope> {
         BODY: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
         let job = ScopeBase::job(self, body);
-        // SAFETY: a new reference.
+        // SAFETY: a new reference, which is in no queue.
         unsafe { self.base.offer(job) };
     }
 
-    /// Runs closures before the scope ends: each as if by [`spawn`](Self::spawn), but they are made
-    /// known to the pool together. See [`spawn_all`](crate::spawn_all()) for what that means.
+    /// Runs closures before the scope ends, like one [`spawn`](Self::spawn) each, but makes them
+    /// known to the pool together.
     ///
-    /// If the iterator panics, the scope waits for the closures that it gave before.
-    ///
-    /// The compiler may want to be told the type of the closures' argument, as in the example.
+    /// See [`spawn_all`](crate::spawn_all()) for what that means. If the iterator panics, the scope
+    /// waits for the closures that it returned before. The compiler may need the type of the
+    /// closures' argument, as in the example.
     ///
     /// # Example
     ///
@@ -151,9 +151,9 @@ impl<'scope> Scope<'scope> {
     {
         let mut jobs = bodies.into_iter().map(|body| ScopeBase::job(self, body));
         match self.base.is_for_isolated_waiter() {
-            // SAFETY: new references.
+            // SAFETY: new references, which are in no queue.
             true => jobs.for_each(|job| unsafe { self.base.offer(job) }),
-            // SAFETY: new references.
+            // SAFETY: new references, which are in no queue.
             false => unsafe { self.base.registry.inject_or_push_all(&mut jobs) },
         }
     }

@@ -1,4 +1,4 @@
-//! Any number of closures that may borrow, and a wait for all of them at the end.
+//! Scopes: any number of closures that may borrow, and a wait for all of them at the end.
 
 mod base;
 mod cancel;

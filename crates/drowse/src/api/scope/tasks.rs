@@ -1,4 +1,4 @@
-//! Closures and futures of a scope, for which somebody may wait.
+//! Closures and futures of a scope with a handle, which a thread can join and a future await.
 
 use super::Scope;
 use super::base::{AsBase, ScopeBase, ScopePtr};
@@ -12,10 +12,11 @@ use drowse_sync::Arc;
 use std::future::Future;
 
 impl<'scope> Scope<'scope> {
-    /// Runs a closure before the scope ends, as [`spawn`](Self::spawn) does, and returns a handle,
-    /// as [`spawn_handle`](crate::spawn_handle) does.
+    /// Runs a closure before the scope ends, and returns a handle for its result.
     ///
-    /// A panic of the closure is kept in the handle, and is not the scope's.
+    /// The closure is queued like that of [`spawn`](Self::spawn); the handle is like that of
+    /// [`spawn_handle`](crate::spawn_handle). A panic of the closure is kept in the handle; the
+    /// scope does not panic.
     ///
     /// # Example
     ///
@@ -45,16 +46,17 @@ impl<'scope> Scope<'scope> {
         T: Send + 'scope,
     {
         let scope = ScopePtr::new(self);
-        // SAFETY: the scope is there until the task's home is told that its body is gone.
+        // SAFETY: the scope lives until `ScopeHome::ended`, which is called when the closure is
+        // gone.
         let closure = move || body(unsafe { &*scope.get() });
         self.spawn_task(Closure(Some(closure)))
     }
 
-    /// Runs a future before the scope ends, as [`spawn_future`](crate::spawn_future()) does. It may
-    /// borrow what outlives the scope, which waits until it has ended.
+    /// Runs a future before the scope ends, as [`spawn_future`](crate::spawn_future()) does.
     ///
-    /// If the scope is [cancelled](Self::cancel) the future is dropped before its next step. But a
-    /// future that waits for something, and is not woken, is not noticed: the scope waits for it.
+    /// It may borrow what outlives the scope, which waits until the future has ended. If the scope
+    /// is [cancelled](Self::cancel), the future is dropped before its next poll. But cancelling
+    /// does not wake a future that waits for something: until it is woken, the scope waits for it.
     ///
     /// # Example
     ///
@@ -90,16 +92,17 @@ impl<'scope> Scope<'scope> {
         base.count_job();
         let way_back = WayBack::new(base.isolated, base.origins_of_task());
         let home = ScopeHome { scope: ScopePtr::new(self), inherited, way_back };
-        // SAFETY: what the body borrows lives for `'scope`, and the scope itself until it has
-        // counted the task down, which its home does when the body is gone. Both are `Send`.
+        // SAFETY: what the body borrows lives for `'scope`. The scope lives until it has counted
+        // the task down, which `ScopeHome` does when the body is gone. The body and its result are
+        // `Send`.
         let (handle, job) = unsafe { task::new(body, home) };
-        // SAFETY: a new reference.
+        // SAFETY: a new reference, which is in no queue.
         unsafe { base.offer(job) };
         JoinHandle::new(handle, Arc::clone(&base.registry), spawned_at)
     }
 }
 
-/// A scope, which does not end before the task's body is gone.
+/// Home of a task in a scope, which does not end before the task's body is gone.
 struct ScopeHome<'scope> {
     scope: ScopePtr<Scope<'scope>>,
     inherited: Inherited,
@@ -107,15 +110,15 @@ struct ScopeHome<'scope> {
 }
 
 impl<'scope> ScopeHome<'scope> {
-    /// What was inherited goes with the body. Returns what the scope counts it by.
+    /// Drops what was inherited together with the body. Returns the latch that counts the task.
     fn gone(self) -> *const CountLatch {
         drop(self.inherited);
-        // SAFETY: the scope is there: the task is still counted.
+        // SAFETY: the scope lives, since the task is still counted.
         &raw const unsafe { &*self.scope.get() }.base().pending
     }
 
     fn base(&self) -> &ScopeBase<'scope> {
-        // SAFETY: until `ended` the scope is there.
+        // SAFETY: the scope lives until `ended` or `ended_early` has counted the task down.
         unsafe { &*self.scope.get() }.base()
     }
 }
@@ -126,9 +129,9 @@ impl Home for ScopeHome<'_> {
     const EXECUTE: Execute = task::execute::<Self>;
 
     unsafe fn offer(this: *const Self, job: JobRef, again: bool) {
-        // SAFETY: the caller's promise: until the job is in a queue, the scope waits for it.
+        // SAFETY: the caller's promise. Until the job is in a queue, the scope waits for it.
         let (way_back, base) = unsafe { (&raw const (*this).way_back, (*this).base()) };
-        // SAFETY: the caller's promise; the scope keeps both.
+        // SAFETY: the caller's promise. The scope keeps the way back and the registry alive.
         unsafe { WayBack::offer(way_back, &raw const base.registry, job, again) };
     }
 
@@ -148,11 +151,12 @@ impl Home for ScopeHome<'_> {
 
     fn ended(self, worker: &WorkerThread) {
         let pending = self.gone();
-        // SAFETY: it is the task's own count, given up once.
+        // SAFETY: the task's own count, put once.
         unsafe { worker.put_count(pending) };
     }
 
-    /// The scope may end, but the pool does not.
+    /// Takes a reason for the pool to live on: the scope may end before the reference in the queue
+    /// is met.
     fn ends_early(&self) {
         let registry = &self.base().registry;
         if !registry.is_left_behind() {
@@ -165,11 +169,11 @@ impl Home for ScopeHome<'_> {
         if !is_queued && !registry.is_left_behind() {
             registry.release();
         }
-        // SAFETY: it is the task's own count, given up once.
+        // SAFETY: the task's own count, subtracted once.
         unsafe { CountLatch::subtract(self.gone(), 1) };
     }
 
-    /// The reference was the pool's reason to live: see [`ends_early`](Home::ends_early).
+    /// Gives up the reason to live that [`ends_early`](Home::ends_early) took.
     fn met(worker: &WorkerThread) {
         worker.put_reason();
     }

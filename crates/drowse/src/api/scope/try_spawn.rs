@@ -1,25 +1,25 @@
-//! Scopes that do not take more than so many jobs at once.
+//! Scopes with a limit on how many jobs are under way.
 
 use super::base::AsBase;
 use super::{Scope, ScopeFifo};
 use crate::TrySpawnError;
 
 impl<'scope> Scope<'scope> {
-    /// As [`spawn`](Self::spawn), if fewer than `limit` closures that were spawned this way into
-    /// this scope are under way; else gives the closure back. See
-    /// [`try_spawn`](crate::try_spawn()) for what that means exactly, and for what to do then.
+    /// Runs a closure like [`spawn`](Self::spawn), unless `limit` closures are under way already.
     ///
-    /// A scope that was [cancelled](Self::cancel) takes the closure as long as there is room, and
+    /// Counts the closures that were spawned this way into this scope. See
+    /// [`try_spawn`](crate::try_spawn()) for the exact meaning, and for what to do after a refusal.
+    /// A scope that was [cancelled](Self::cancel) accepts the closure as long as there is room, and
     /// drops it.
     ///
     /// # Errors
     ///
-    /// If there are `limit` under way already: the closure, in a [`TrySpawnError`].
+    /// If `limit` closures are under way already: a [`TrySpawnError`] with the closure.
     ///
     /// # Example
     ///
-    /// No more than four lines are in memory at once, and one in the reader's hands. What is
-    /// refused is done here: the next line has to wait.
+    /// At most four lines wait in memory, besides the reader's current one. A refused closure is
+    /// run in place, so reading the next line has to wait.
     ///
     /// ```
     /// # use std::io::BufRead;
@@ -43,7 +43,7 @@ impl<'scope> Scope<'scope> {
     where
         BODY: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
-        // SAFETY: it becomes a job of this scope.
+        // SAFETY: the result becomes a job of this scope.
         let bounded = unsafe { self.base().bounded(limit, body)? };
         self.spawn(move |scope| bounded.call(|body| body(scope)));
         Ok(())
@@ -51,12 +51,14 @@ impl<'scope> Scope<'scope> {
 }
 
 impl<'scope> ScopeFifo<'scope> {
-    /// As [`spawn_fifo`](Self::spawn_fifo), if fewer than `limit` closures that were spawned this
-    /// way into this scope are under way. See [`Scope::try_spawn`].
+    /// Runs a closure like [`spawn_fifo`](Self::spawn_fifo), unless `limit` closures are under way
+    /// already.
+    ///
+    /// Counts the closures spawned this way into this scope. See [`Scope::try_spawn`].
     ///
     /// # Errors
     ///
-    /// If there are `limit` under way already: the closure, in a [`TrySpawnError`].
+    /// If `limit` closures are under way already: a [`TrySpawnError`] with the closure.
     ///
     /// ```
     /// let mut answer = 0;
@@ -70,7 +72,7 @@ impl<'scope> ScopeFifo<'scope> {
     where
         BODY: FnOnce(&ScopeFifo<'scope>) + Send + 'scope,
     {
-        // SAFETY: it becomes a job of this scope.
+        // SAFETY: the result becomes a job of this scope.
         let bounded = unsafe { self.base().bounded(limit, body)? };
         self.spawn_fifo(move |scope| bounded.call(|body| body(scope)));
         Ok(())

@@ -1,4 +1,4 @@
-//! Memory that is given back: when, and that nothing is lost by it.
+//! Tests of memory that is given back: at the right time, and without losing an item.
 
 use super::Owner;
 use crate::deque::pages::LARGE;
@@ -6,7 +6,7 @@ use crate::deque::tests::{Items, both_ways_from, while_thieves_steal};
 use drowse_sync::atomic::{AtomicU32, Ordering};
 use std::ops::Range;
 
-/// Whether the next rest of an owner that has no items would give memory back.
+/// Returns `true` if the next rest of an owner without items would give memory back.
 fn has_much(owner: &Owner<AtomicU32>) -> bool {
     owner.pages.are_worth_giving_back(owner.buffer().capacity())
 }
@@ -17,7 +17,7 @@ fn push(owner: &Owner<AtomicU32>, items: &Items, indices: Range<usize>) {
     }
 }
 
-/// Takes what is left.
+/// Takes the items that are left.
 fn drain(owner: &Owner<AtomicU32>) {
     while !owner.is_empty() {
         // The last one may go to a thief.
@@ -25,7 +25,7 @@ fn drain(owner: &Owner<AtomicU32>) {
     }
 }
 
-/// How many slots of the current buffer hold something, or what was left of it.
+/// Returns the number of slots in the current buffer that are not null.
 fn slots_in_use(owner: &Owner<AtomicU32>) -> usize {
     owner.buffer().slots().iter().filter(|slot| !slot.load(Ordering::Relaxed).is_null()).count()
 }
@@ -47,7 +47,7 @@ fn an_owner_that_rests_gives_back_what_many_items_took_up() {
             let left = slots_in_use(&owner);
             assert!(left < LARGE / 4, "{left} slots still hold something");
         }
-        // A few more change nothing; many do, though they need no larger buffer.
+        // A few more items change nothing; many do, though they need no larger buffer.
         push(&owner, &items, LARGE..LARGE + 1_000);
         drain(&owner);
         owner.rest();
@@ -77,7 +77,7 @@ fn few_items_at_a_time_touch_many_pages_in_the_end() {
         for index in 0..LARGE {
             assert!(!has_much(&owner), "at {index}");
             owner.push(items.pointer(index));
-            // What was public uses up its index, whoever takes it.
+            // A public item uses up its index, whether owner or thief takes it.
             owner.share();
             drain(&owner);
         }
@@ -99,20 +99,20 @@ fn small_deques_keep_what_they_have() {
     });
 }
 
-/// A flood, and then bursts of a few items, with a rest after each that gives everything back.
+/// Pushes many items, then bursts of a few, with a rest after each that gives everything back.
 #[test]
 fn nothing_is_lost_though_thieves_are_about_when_memory_is_given_back() {
     both_ways_from(LARGE / 4, |owner, stealer| {
         let (flood, all) = (LARGE + 1, LARGE + 40_000);
         let items = Items::new(all);
-        // Before the thieves come, so that it grows.
+        // Pushed before the thieves start, so that the buffer grows.
         push(&owner, &items, 0..flood);
         assert!(owner.buffer().capacity() > LARGE);
         while_thieves_steal(&stealer, || {
             let mut next = flood;
             for burst in (1..=20).cycle() {
                 drain(&owner);
-                // As if there had been many.
+                // As if many items had been pushed.
                 owner.pages.reached(i64::MAX);
                 owner.rest();
                 owner.give_memory_back();

@@ -1,4 +1,4 @@
-//! Threads that were made workers.
+//! Tests of adopted threads.
 
 use super::WorkerThread;
 use crate::ThreadPoolBuilder;
@@ -10,7 +10,7 @@ fn is_light() -> bool {
     WorkerThread::with_current(|worker| worker.expect("it was adopted").deque.is_light())
 }
 
-/// Joins when its thread ends, and tells whether the worker had light fences before and after.
+/// Joins when its thread ends, and sends if the worker had light fences before and after that.
 struct JoinsLate(Sender<[bool; 2]>);
 
 impl Drop for JoinsLate {
@@ -30,18 +30,18 @@ thread_local! {
     static LATE: OnceCell<JoinsLate> = const { OnceCell::new() };
 }
 
-/// Its thread-locals that are older than the pool are dropped when no heavy fence reckons with
-/// the thread.
+/// Thread-locals that are older than the pool are dropped when heavy fences no longer include the
+/// thread.
 #[test]
 fn an_adopted_thread_that_ends_uses_no_light_fences() {
     let (tell, told) = channel();
     let adopted = thread::spawn(move || {
         LATE.with(|late| _ = late.set(JoinsLate(tell)));
-        // Until the system is ready for them.
+        // Wait until the system is ready for light fences.
         let fences = LightFences::at_any_cost();
         let builder = ThreadPoolBuilder::new().num_threads(1).use_current_thread();
         let pool = builder.build().unwrap();
-        // More than once, where it may have to be paid for.
+        // More than once, as they may have to be paid for.
         let warm_up = || WorkerThread::with_current(|worker| worker.unwrap().deque.warm_up());
         (0..1_000).take_while(|_| !is_light()).for_each(|_| warm_up());
         assert!(fences.is_some() || !is_light());

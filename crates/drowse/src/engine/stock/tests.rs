@@ -1,6 +1,6 @@
 use super::*;
 
-/// Counts, and counts how often it was asked to.
+/// A shared count that counts its steps.
 #[derive(Default)]
 struct Ledger {
     left: Cell<usize>,
@@ -29,7 +29,7 @@ impl SharedCount for Ledger {
     }
 
     unsafe fn subtract(this: *const Self, count: usize) {
-        // SAFETY: alive for as long as the test runs.
+        // SAFETY: alive as long as the test runs.
         let this = unsafe { &*this };
         this.step(this.left.get().checked_sub(count).expect("no more is given back than there is"));
         if this.left.get() == 0 {
@@ -39,7 +39,7 @@ impl SharedCount for Ledger {
 }
 
 fn put(stock: &Stock<Ledger>, ledger: &Ledger) {
-    // SAFETY: alive for as long as the test runs; the ledger says whether the count is there.
+    // SAFETY: alive as long as the test runs; `Ledger::subtract` panics if the count is not there.
     unsafe { stock.put(ledger) };
 }
 
