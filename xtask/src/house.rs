@@ -4,6 +4,8 @@
 //! The rules are those of CONTRIBUTING.md, *English*. A script cannot see whether a sentence is
 //! clear. It can see the words that unclear sentences are made of.
 
+mod code;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
@@ -78,12 +80,20 @@ pub(crate) fn run(context: &Context) -> Result<Outcome, Outcome> {
     git.current_dir(&context.root);
     let listed = context.run_stdout_apart(git, TIME_LIMIT)?.stdout;
     let mut counts = Counts::new();
+    let mut imports = code::Imports::default();
     for path in listed.lines() {
         // A file that was deleted and not committed yet.
         if context.root.join(path).exists() {
-            count(&mut counts, path, &read(path)?);
+            let text = read(path)?;
+            count(&mut counts, path, &text);
+            if let Some(path) = path.strip_prefix(code::LAYERED) {
+                imports.read(path, &text);
+            }
         }
     }
+    let cycles = counts.entry("cycle/engine").or_default();
+    cycles.of = imports.len();
+    cycles.places.extend(imports.in_cycles().into_iter().map(String::from));
     Ok(judge(&counts, &budgets, context.filter.as_deref()))
 }
 
@@ -140,6 +150,15 @@ fn count(counts: &mut Counts, path: &str, text: &str) {
         if path == GLOSSARY {
             see("glossary", line.starts_with("| **"), true);
         }
+    }
+    if in_runtime && path.ends_with(".rs") && !path.ends_with("/tests.rs") {
+        let count = counts.entry("code/runtime").or_default();
+        count.of += text.lines().count();
+        count.places.extend(code::code_lines(text).iter().map(|line| format!("{path}:{line}")));
+    }
+    for (name, _, of) in code::TYPES.iter().filter(|(_, file, _)| *file == path) {
+        let fields = code::fields(text, of);
+        counts.insert(name, Count { of: fields.len(), places: fields });
     }
     if path == GLOSSARY && text.contains(GOING) {
         let going = text.split_once(GOING).map_or(0, |(_, rest)| rest.matches("\n| **").count());
@@ -261,7 +280,8 @@ mod tests {
             "/// What it is.\n/// How so.\nfn f() {{}}\n\n/// Whatever.\n// nobody\n{wide}\n"
         );
         let counts = counted("crates/drowse/src/a.rs", &text);
-        let expected = [("columns", 1), ("persons/runtime", 1), ("riddles/runtime", 1)];
+        let expected =
+            [("code/runtime", 2), ("columns", 1), ("persons/runtime", 1), ("riddles/runtime", 1)];
         assert_eq!(counts, BTreeMap::from(expected));
         assert_eq!(counted("xtask/src/a.rs", &text), BTreeMap::from([("columns", 1)]));
         assert_eq!(counted("docs/a.md", "nobody\nx\n"), BTreeMap::from([("persons/docs", 1)]));
