@@ -33,8 +33,7 @@ struct Stacks {
     reused: usize,
 }
 
-static STACKS: Mutex<Stacks> =
-    Mutex::new(Stacks { used: Vec::new(), kept: Vec::new(), reused: 0 });
+static STACKS: Mutex<Stacks> = Mutex::new(Stacks { used: Vec::new(), kept: Vec::new(), reused: 0 });
 
 fn stacks() -> MutexGuard<'static, Stacks> {
     STACKS.lock().unwrap_or_else(PoisonError::into_inner)

@@ -72,6 +72,5 @@ pub(crate) fn add_sleeping(word: u64) -> u64 {
 }
 
 pub(crate) fn sub_sleeping(word: u64) -> u64 {
-    debug_assert!(Heads::of(word).sleeping > 0, "{word:#x}");
-    word - ONE_SLEEPING
+    word.wrapping_sub(ONE_SLEEPING)
 }

@@ -289,6 +289,12 @@ impl Sleep {
     /// Takes a worker off the count of the sleeping: it was woken, or has committed and did not
     /// sleep.
     pub(crate) fn uncount(&self) {
-        self.word.change(Event::Uncount, |word| (self.protocol.uncount(word), ()));
+        // A waker that claims a sleeper by its latch need not have seen the sleeper's `commit`: the
+        // first word that it loads may be older, and the exchange fails then.
+        let seen = self.word.change(Event::Uncount, |word| (self.protocol.uncount(word), word));
+        debug_assert!(
+            self.protocol.heads(seen).is_none_or(|heads| heads.sleeping > 0),
+            "{seen:#x}"
+        );
     }
 }

@@ -5,7 +5,7 @@
 //! | Linux, Android | `linux` | futexes, `membarrier`, masks of processors, `/proc`, forks |
 //! | Windows | `windows` | `WaitOnAddress`, `FlushProcessWriteBuffers`, stacks, CPU time |
 //! | other Unixes | `unix` | forks, by the process id |
-//! | anything else, such as WebAssembly | `bare` | time, if there is a clock |
+//! | anything else, such as WebAssembly and Miri | `bare` | time, if there is a clock |
 //! | models | `model` | fences that are no stronger than the real ones |
 //!
 //! All else comes from [`plain`], which needs only std. Each platform has all of these names:
@@ -28,23 +28,26 @@ mod loom_fences;
 #[path = "model.rs"]
 mod this;
 
-#[cfg(all(any(target_os = "linux", target_os = "android"), not(any(drowse_loom, drowse_shuttle))))]
+#[cfg(all(
+    any(target_os = "linux", target_os = "android"),
+    not(any(drowse_loom, drowse_shuttle, miri))
+))]
 #[path = "linux/mod.rs"]
 mod this;
 
-#[cfg(all(windows, not(any(drowse_loom, drowse_shuttle))))]
+#[cfg(all(windows, not(any(drowse_loom, drowse_shuttle, miri))))]
 #[path = "windows/mod.rs"]
 mod this;
 
 #[cfg(all(
     unix,
     not(any(target_os = "linux", target_os = "android")),
-    not(any(drowse_loom, drowse_shuttle))
+    not(any(drowse_loom, drowse_shuttle, miri))
 ))]
 #[path = "unix.rs"]
 mod this;
 
-#[cfg(not(any(unix, windows, drowse_loom, drowse_shuttle)))]
+#[cfg(all(any(miri, not(any(unix, windows))), not(any(drowse_loom, drowse_shuttle))))]
 #[path = "bare.rs"]
 mod this;
 

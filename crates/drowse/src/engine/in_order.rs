@@ -97,7 +97,7 @@ impl WorkerThread {
         let mut queued = Some(Queued { position, fifo, placeholder, reference });
         self.in_order.with_lists(position, &mut |lists| lists.queued.extend(queued.take()));
         // SAFETY: the reference is new, and in no queue.
-        self.without_turns(|| unsafe { self.push(reference) });
+        unsafe { self.push(reference) };
     }
 
     /// Takes the newest job of the worker's own deque, unless it was pushed before `since`. If it
@@ -131,7 +131,7 @@ impl WorkerThread {
             // The job goes to the same position: `pop_since` has left the end of the deque there.
             // SAFETY: it was popped just now.
             let push = || unsafe { self.push(newest) };
-            omittable!("fifo/not-pushed-back", self.without_turns(push));
+            omittable!("fifo/not-pushed-back", push());
             return job;
         }
         self.in_order.with_lists(self.position(), &mut |lists| self.take_back_emptied(lists));

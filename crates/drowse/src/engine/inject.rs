@@ -23,7 +23,7 @@ impl Registry {
     pub(crate) unsafe fn inject_or_push(&self, job: JobRef) {
         self.with_worker(|worker| match worker {
             // SAFETY: the caller's promise.
-            Some(worker) => worker.without_turns(|| unsafe { worker.push(job) }),
+            Some(worker) => unsafe { worker.push(job) },
             // SAFETY: the caller's promise.
             None => unsafe { self.inject(job) },
         });
@@ -43,7 +43,7 @@ impl Registry {
                 let job = job.in_isolation_if(worker.is_isolated());
                 match in_order {
                     true => worker.push_fifo(job),
-                    false => worker.without_turns(|| worker.push(job)),
+                    false => worker.push(job),
                 }
             },
             // SAFETY: the caller's promise.
@@ -203,7 +203,7 @@ impl Batch<'_> {
         }
         self.registry.with_worker(|worker| match worker {
             // SAFETY: the promise made to `inject_or_push_all`; each job leaves the batch here.
-            Some(worker) => worker.without_turns(|| unsafe { worker.push_all(jobs) }),
+            Some(worker) => unsafe { worker.push_all(jobs) },
             // SAFETY: see `push_all` above.
             None => unsafe { self.registry.inject_all(jobs) },
         });

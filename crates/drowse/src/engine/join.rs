@@ -119,7 +119,7 @@ fn pushed_slow(latch: &SpinLatch) -> bool {
     unwind::or_abort(|| {
         WorkerThread::with_current(|worker| {
             let worker = worker.filter(|worker| worker.end_of_deque().is(latch.end()));
-            let position = worker.map(WorkerThread::pushed_slow);
+            let position = worker.map(WorkerThread::pushed_half_slow);
             position.inspect(|position| latch.set_position(*position)).is_some()
         })
     })

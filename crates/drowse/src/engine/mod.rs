@@ -19,6 +19,7 @@
 //! | `stock` | counts that a worker holds, so that the shared ones are changed less often |
 //! | `bound` | bound on the number of jobs under way |
 //! | `inject` | jobs from outside, and broadcasts |
+//! | `push` | pushes to a worker's deque, and their posts |
 //! | `join` | two closures, possibly in parallel |
 //! | `enter` | ways for a closure to get onto a worker |
 //! | `guest` | threads outside that take the seat of a worker |
@@ -51,6 +52,7 @@ mod outside;
 mod parcels;
 mod place;
 mod places;
+mod push;
 mod recruit;
 mod registry;
 mod rng;

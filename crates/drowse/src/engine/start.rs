@@ -2,10 +2,10 @@
 
 use super::absent::Vacancies;
 use super::current::IsCurrent;
+use super::push::after_slow_push;
 use super::recruit::{Presence, Recruiter};
 use super::registry::{Handlers, Registry, RegistryParts};
 use super::spare::Spares;
-use super::turns::after_slow_push;
 use super::worker::WorkerThread;
 use crate::deque::{self, Owner, Stealer};
 use crate::job::{JobHeader, Slabs};

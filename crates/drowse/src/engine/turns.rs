@@ -10,10 +10,10 @@
 //! the oldest job from outside at once, and then goes on. Each request gives one job a turn, so
 //! that the workers' own jobs go on too.
 //!
-//! A turn is given only where a `join` forks: code that joins must expect other jobs on its thread
-//! anyway, since the worker runs some while it waits for a stolen half. Code that spawns need not
-//! expect this, nor does any code in a pool of one thread, where there are no thieves. An isolated
-//! worker lets a spare run the job, and waits.
+//! A turn is given only where a `join` forks (`WorkerThread::pushed_half_slow`): code that joins
+//! must expect other jobs on its thread anyway, since the worker runs some while it waits for a
+//! stolen half. Code that spawns need not expect this, nor does any code in a pool of one thread,
+//! where there are no thieves. An isolated worker lets a spare run the job, and waits.
 //!
 //! The second half is popped before the job from outside runs, and pushed again afterwards. If a
 //! thief held it, the thief could wait for the first half, which cannot start until the job from
@@ -22,10 +22,8 @@
 use super::isolate::Found;
 use super::registry::Registry;
 use super::worker::WorkerThread;
-use crate::deque::Owner;
-use crate::job::JobHeader;
 use crate::latch::LockLatch;
-use drowse_sync::{Counter, omittable};
+use drowse_sync::Counter;
 use std::time::Duration;
 
 /// Time before a thread insists, and between its requests, if a job has recently begun late.
@@ -86,53 +84,26 @@ impl Registry {
     }
 }
 
-/// Does what is due after a push that left the fast path. Returns `true` if the next push must
-/// leave it too, because a worker sleeps.
-pub(super) fn after_slow_push(deque: &Owner<JobHeader>) -> bool {
-    WorkerThread::with_current(|worker| {
-        let Some(worker) = worker else { return false };
-        let registry = worker.registry();
-        if registry.has_isolated() {
-            registry.call_waiters_of(worker.index());
-        }
-        if registry.overdue.get() > 0 {
-            worker.give_a_turn();
-        }
-        if !worker.posts_later.get() {
-            // WAKE: a worker that counted itself as sleeping before our push is seen now: its
-            // `fence_against_posts` pairs with the fence of the push.
-            omittable!("engine/push-no-post", registry.sleep.post(1, deque.pushed()));
-        }
-        registry.sleep.has_sleepers()
-    })
-}
-
 impl WorkerThread {
-    /// Calls `push`, which is not that of a `join`, and gives no turn meanwhile.
-    pub(super) fn without_turns<R>(&self, push: impl FnOnce() -> R) -> R {
-        let turns = self.turns.replace(MOST_TURNS);
-        let result = push();
-        self.turns.set(turns);
-        result
-    }
-
-    /// Runs a job from outside, for a thread that insists.
+    /// Runs a job from outside, for a thread that insists, after a join's push that has left the
+    /// fast path. Returns `true` if it has pushed the second half again, and so has ended the push.
     #[cold]
-    fn give_a_turn(&self) {
+    pub(super) fn give_a_turn(&self) -> bool {
         let turns = self.turns.get();
         if turns >= MOST_TURNS {
-            return;
+            return false;
         }
         if self.is_isolated() {
-            // The worker must not run the job itself.
+            // The worker must not run the job itself. It may have to wait: so the second half is
+            // posted before.
+            self.deque.pushed_slow();
             self.registry().overdue.set_mine(0);
             self.let_run(&|| self.take_injected_job().map(Found::from));
-            return;
+            return true;
         }
-        // Take back what was pushed just now, unless a thief has it. The caller's push looks for
-        // its position afterwards: the job that we run may take items below it, or leave some
-        // there.
-        let Some(pushed) = self.deque.pop() else { return };
+        // The caller asks for the position of the second half afterwards: the job that runs here
+        // may take items below it, or leave some there.
+        let Some(pushed) = self.deque.pop() else { return false };
         self.registry().overdue.set_mine(0);
         if let Some(job) = self.take_injected_job() {
             self.turns.set(turns + 1);
@@ -140,9 +111,7 @@ impl WorkerThread {
             self.settle();
             self.turns.set(turns);
         }
-        // WAKE: `after_slow_push` posts it, as a job that was pushed just now.
-        self.posts_later.set(true);
-        self.without_turns(|| self.deque.push(pushed));
-        self.posts_later.set(false);
+        self.deque.push(pushed);
+        true
     }
 }

@@ -49,7 +49,7 @@ impl fmt::Display for Metrics {
         }
         let (posted, got_up) = (total.sleep.sentries, total.sleep.wakes(Reason::Sentry));
         if posted > 0 {
-            write!(f, "\nsentries: {posted}, of whom {got_up} had to get up")?;
+            write!(f, "\nsentries: {posted}, {got_up} of them woke by time-out")?;
         }
         self.fmt_places(f)?;
         self.fmt_loans(f)
