@@ -30,6 +30,8 @@ import urllib.request
 
 SIZES = {"desktop": (1280, 900), "phone": (390, 844), "small-phone": (360, 740)}
 SCHEMES = ("light", "dark")
+# Its width, which Chromium without a window does not draw.
+SCROLL_BAR = 15
 
 
 class Fault(Exception):
@@ -152,6 +154,21 @@ def check_width(driver, size):
         " parseFloat(getComputedStyle(e).fontSize) < 10).length"
     )
     demand(small == 0, f"on a {size} screen {small} texts are smaller than 10 px")
+
+
+def check_glance(driver):
+    """The table at a glance fits a desktop screen, with a bar to scroll the page: it does not scroll to the side."""
+    width, height = SIZES["desktop"]
+    resize = lambda to: driver.cdp(
+        "Emulation.setDeviceMetricsOverride", width=to, height=height, deviceScaleFactor=1, mobile=False
+    )
+    resize(width - SCROLL_BAR)
+    hidden = driver.run(
+        "const box = document.querySelector('#glance .scroll');"
+        "return box ? box.scrollWidth - box.clientWidth : 0"
+    )
+    resize(width)
+    demand(hidden <= 0, f"the table at a glance is {hidden} px wider than its place on a desktop screen")
 
 
 SHOWN = "return document.querySelector('.tlgroup').dataset.shown.split(' ').map(Number)"
@@ -290,6 +307,8 @@ def check(driver, url, directory, trace):
                 open_page(driver, url, size, scheme)
                 timelines = check_parts(driver, trace)
                 check_width(driver, size)
+                if size == "desktop":
+                    check_glance(driver)
                 pictures(driver, directory, size, scheme)
                 if timelines and size == "desktop":
                     check_zoom(driver)

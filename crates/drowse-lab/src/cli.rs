@@ -62,13 +62,18 @@ impl Cli {
     /// If it cannot be understood, or if it asks for help. Options without their command get a tip.
     pub fn read(args: &[OsString]) -> Result<Self, clap::Error> {
         Self::try_parse_from(args).map_err(|mut error| {
-            if let (ErrorKind::UnknownArgument, Some((name, rest))) = (error.kind(), args.split_first()) {
+            if let (ErrorKind::UnknownArgument, Some((name, rest))) =
+                (error.kind(), args.split_first())
+            {
                 let compare = OsString::from("compare");
                 let meant = || [name, &compare].into_iter().chain(rest);
                 if Self::try_parse_from(meant()).is_ok() {
-                    let words: Vec<_> = meant().skip(1).map(|word| word.to_string_lossy()).collect();
-                    let tip = format!("these are options of a command: drowse-lab {}", words.join(" "));
-                    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+                    let words: Vec<_> =
+                        meant().skip(1).map(|word| word.to_string_lossy()).collect();
+                    let tip =
+                        format!("these are options of a command: drowse-lab {}", words.join(" "));
+                    error
+                        .insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
                 }
             }
             error
@@ -281,7 +286,9 @@ fn workloads() -> PossibleValuesParser {
 
 fn contenders() -> PossibleValuesParser {
     let here = contender::ALL.iter().map(|spec| spec.name);
-    PossibleValuesParser::new(here.chain(external::ALL.iter().map(|external| external.name)))
+    let absent = contender::absent().iter().map(|absent| absent.name);
+    let external = external::ALL.iter().map(|external| external.name);
+    PossibleValuesParser::new(here.chain(absent).chain(external))
 }
 
 fn programs() -> PossibleValuesParser {
@@ -313,8 +320,11 @@ fn time(text: &str) -> Result<Duration, String> {
         "min" => 60.0,
         _ => 0.0,
     };
-    let time = text[..end].parse::<f64>().ok().map(|number| Duration::try_from_secs_f64(number * seconds));
-    let time = time.and_then(Result::ok).filter(|time| (1..=MOST_TIME.as_nanos()).contains(&time.as_nanos()));
+    let time =
+        text[..end].parse::<f64>().ok().map(|number| Duration::try_from_secs_f64(number * seconds));
+    let time = time
+        .and_then(Result::ok)
+        .filter(|time| (1..=MOST_TIME.as_nanos()).contains(&time.as_nanos()));
     time.ok_or_else(|| "a time such as 500ms, 2s or 1min is wanted, of an hour at most".to_owned())
 }
 

@@ -56,7 +56,8 @@ fn commit() -> Option<String> {
 }
 
 fn git(args: &[&str]) -> Option<String> {
-    let said = Command::new("git").arg("-C").arg(env!("CARGO_MANIFEST_DIR")).args(args).output().ok()?;
+    let said =
+        Command::new("git").arg("-C").arg(env!("CARGO_MANIFEST_DIR")).args(args).output().ok()?;
     said.status.success().then(|| String::from_utf8_lossy(&said.stdout).trim().to_owned())
 }
 
@@ -66,7 +67,8 @@ mod tests {
 
     #[test]
     fn processors_have_names() {
-        let info = "processor\t: 0\nmodel\t\t: 85\nmodel name\t: A Fine CPU @ 2.50GHz\nprocessor\t: 1\n";
+        let info =
+            "processor\t: 0\nmodel\t\t: 85\nmodel name\t: A Fine CPU @ 2.50GHz\nprocessor\t: 1\n";
         assert_eq!(model(info), Some("A Fine CPU @ 2.50GHz"));
         assert_eq!(model("processor\t: 0\nModel\t\t: A Small Board\n"), Some("A Small Board"));
         assert_eq!(model("processor\t: 0\n"), None);

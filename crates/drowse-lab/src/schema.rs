@@ -1,9 +1,9 @@
-//! What a results file holds. `docs/results-format.md` says the same for people.
+//! What a results file holds. `docs/internals/results-format.md` says the same for people.
 //!
 //! A file has the raw samples; medians and intervals are made when it is read. Each kind of figure
 //! brings its own unit and direction, so that a reader needs no table of its own.
 
-use crate::stats::ByProcess;
+use crate::stats::{ByProcess, figure};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -91,6 +91,27 @@ pub struct Measure {
     pub unit: String,
     /// Whether less of it is better.
     pub less_is_better: bool,
+    /// The value at which the measurement stops, if there is one: a sample that has it stands for
+    /// this value or more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cap: Option<f64>,
+}
+
+impl Measure {
+    /// Whether this value is the one at which the measurement stops.
+    pub fn is_at_cap(&self, value: f64) -> bool {
+        self.cap.is_some_and(|cap| value >= cap)
+    }
+
+    /// The figure as text: `4.21 ns`; at the cap `1 ms or more`.
+    pub fn figure(&self, value: f64) -> String {
+        match self.cap {
+            Some(cap) if value >= cap => {
+                format!("{} or more", figure(cap, &self.unit).replacen(".00 ", " ", 1))
+            }
+            _ => figure(value, &self.unit),
+        }
+    }
 }
 
 /// Someone who does it.
@@ -161,7 +182,8 @@ impl Figures {
         cpu_percent: f64,
         switches: Option<[f64; 2]>,
     ) -> Self {
-        let counts = samples.iter().map(|(name, samples)| (name.clone(), vec![samples.len()])).collect();
+        let counts =
+            samples.iter().map(|(name, samples)| (name.clone(), vec![samples.len()])).collect();
         Self {
             samples,
             counts,
@@ -260,6 +282,27 @@ mod tests {
         assert_eq!(figures.noisy_samples("cpu"), [0, 2]);
         assert_eq!(figures.noisy_samples("start"), [0, 1, 2, 7, 8]);
         assert!(figures.noisy_samples("other").is_empty());
+    }
+
+    #[test]
+    fn a_value_at_the_cap_is_so_much_or_more() {
+        let mut measure = Measure {
+            name: "start".to_owned(),
+            label: "time to the start".to_owned(),
+            unit: "us".to_owned(),
+            less_is_better: true,
+            cap: Some(1_000.0),
+        };
+        assert_eq!(measure.figure(1_000.0), "1 ms or more");
+        assert_eq!(measure.figure(999.0), "999 µs");
+        assert!(measure.is_at_cap(1_000.0) && !measure.is_at_cap(999.0));
+        let text = serde_json::to_string(&measure).unwrap();
+        assert_eq!(serde_json::from_str::<Measure>(&text).unwrap(), measure);
+        measure.cap = None;
+        assert!(!measure.is_at_cap(1e9));
+        let text = serde_json::to_string(&measure).unwrap();
+        assert!(!text.contains("cap"), "older files have none: {text}");
+        assert_eq!(serde_json::from_str::<Measure>(&text).unwrap(), measure);
     }
 
     #[test]

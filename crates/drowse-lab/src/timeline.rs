@@ -180,7 +180,8 @@ impl Drawing {
             let (from_us, to_us) = inside(from, to)?;
             Some(Span { row, state: state.to_owned(), from_us, to_us })
         };
-        let states = self.states.into_iter().filter_map(|(row, state, from, to)| span(row, state, from, to));
+        let states =
+            self.states.into_iter().filter_map(|(row, state, from, to)| span(row, state, from, to));
         let jobs = self.jobs.into_iter().filter_map(|(row, from, to)| span(row, "job", from, to));
         let spans = states.chain(jobs).collect();
         let begun = |flight: &Flight| window.contains(&flight.from);
@@ -209,7 +210,12 @@ mod tests {
         drawn(events, workers).clipped(&(Duration::from_micros(from)..Duration::from_micros(to)))
     }
 
-    fn spans(events: &[Event], workers: usize, from: u64, to: u64) -> Vec<(usize, String, f64, f64)> {
+    fn spans(
+        events: &[Event],
+        workers: usize,
+        from: u64,
+        to: u64,
+    ) -> Vec<(usize, String, f64, f64)> {
         let spans = clip(events, workers, from, to).0;
         spans.into_iter().map(|span| (span.row, span.state, span.from_us, span.to_us)).collect()
     }
@@ -249,8 +255,12 @@ mod tests {
             at(4, 0, TraceEvent::End),
             at(5, 0, TraceEvent::Begin),
         ];
-        let jobs: Vec<_> = spans(&events, 1, 0, 10).into_iter().filter(|span| span.1 == "job").collect();
-        assert_eq!(jobs, [row(1, "job", 1.0, 4.0), row(1, "job", 2.0, 3.0), row(1, "job", 5.0, 10.0)]);
+        let jobs: Vec<_> =
+            spans(&events, 1, 0, 10).into_iter().filter(|span| span.1 == "job").collect();
+        assert_eq!(
+            jobs,
+            [row(1, "job", 1.0, 4.0), row(1, "job", 2.0, 3.0), row(1, "job", 5.0, 10.0)]
+        );
     }
 
     #[test]
@@ -278,7 +288,10 @@ mod tests {
         let arrows = clip(&[at(10, 1, TraceEvent::Stole { from: 0 })], 2, 0, 50).1;
         assert_eq!(arrows.len(), 1);
         let Arrow { kind, from_row, to_row, from_us, to_us, .. } = &arrows[0];
-        assert_eq!((kind.as_str(), *from_row, *to_row, *from_us, *to_us), ("steal", 1, 2, 10.0, 10.0));
+        assert_eq!(
+            (kind.as_str(), *from_row, *to_row, *from_us, *to_us),
+            ("steal", 1, 2, 10.0, 10.0)
+        );
         assert!(clip(&[at(10, 1, TraceEvent::Stole { from: 0 })], 2, 20, 50).1.is_empty());
     }
 
@@ -289,7 +302,14 @@ mod tests {
             window(&[], Duration::ZERO, Duration::from_micros(7)),
             Duration::ZERO..Duration::from_micros(7)
         );
-        let whole = timeline(&Trace::new(), &[], Duration::ZERO..Duration::from_micros(7), 2, "ticks", "jec");
+        let whole = timeline(
+            &Trace::new(),
+            &[],
+            Duration::ZERO..Duration::from_micros(7),
+            2,
+            "ticks",
+            "jec",
+        );
         assert_eq!((whole.title.as_str(), whole.length_us), ("ticks on jec", 7.0));
         assert_eq!(whole.rows, ["outside", "worker 0", "worker 1"]);
     }

@@ -12,7 +12,8 @@ const TIME: [&str; 2] = ["--time", "1ms"];
 /// One small comparison, written to the directory.
 fn compare(scratch: &Scratch) -> Ran {
     let out = scratch.path("");
-    let mut args = vec!["compare", "--workload", "fib", "--contender", "serial", "--contender", "channel"];
+    let mut args =
+        vec!["compare", "--workload", "fib", "--contender", "serial", "--contender", "channel"];
     args.extend(["--threads", "2", "--rounds", "2", "--out", out.as_str()]);
     args.extend(TIME);
     lab(&args)
@@ -21,15 +22,27 @@ fn compare(scratch: &Scratch) -> Ran {
 #[test]
 fn list_names_everything() {
     let text = lab(&["list"]).went_well();
-    for word in ["fib", "time a join (ns; less is better)", "drowse-sleepy", "rayon-on-drowse", "jec"] {
+    for word in
+        ["fib", "time a join (ns; less is better)", "drowse-sleepy", "rayon-on-drowse", "jec"]
+    {
         assert!(text.contains(word), "{word} in {text}");
     }
     assert!(text.contains("(µs; ") && !text.contains("(us; "), "{text}");
     let value: Value = serde_json::from_str(&lab(&["list", "--json"]).went_well()).unwrap();
-    let fib =
-        value["workloads"].as_array().unwrap().iter().find(|workload| workload["name"] == "fib").unwrap();
+    let fib = value["workloads"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|workload| workload["name"] == "fib")
+        .unwrap();
     assert_eq!(fib["measures"][0]["unit"], "ns");
-    assert!(value["contenders"].as_array().unwrap().iter().any(|contender| contender["name"] == "rayon"));
+    assert!(
+        value["contenders"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|contender| contender["name"] == "rayon")
+    );
 }
 
 #[test]
@@ -57,7 +70,8 @@ fn run_measures_one_cell() {
 #[test]
 fn run_takes_a_protocol() {
     let [time, short] = TIME;
-    let text = lab(&["run", "-w", "fib", "-t", "2", "--protocol", "counters", time, short]).went_well();
+    let text =
+        lab(&["run", "-w", "fib", "-t", "2", "--protocol", "counters", time, short]).went_well();
     assert!(text.starts_with("fib on drowse-counters, 2 threads: "), "{text}");
     let told = lab(&["run", "-w", "fib", "-c", "rayon", "--protocol", "jec"]).ended_with(2);
     assert!(told.contains("--protocol is for --contender drowse"), "{told}");
@@ -73,6 +87,31 @@ fn run_says_why_there_is_no_figure() {
     let text = ran.said();
     ran.ended_with(1);
     assert!(text.contains("no answer within 0.000001 s"), "{text}");
+}
+
+#[test]
+fn a_contender_for_other_workloads_is_left_out_unless_it_is_named() {
+    let scratch = Scratch::new("left-out");
+    let out = scratch.path("");
+    let [time, short] = TIME;
+    let args =
+        ["compare", "-w", "fib", "--threads", "2", "--rounds", "1", time, short, "--out", &out];
+    let text = flat(&lab(&args).went_well());
+    let (table, notes) = text.split_once("Note: not measured, because no workload").unwrap();
+    assert!(!table.contains("tokio"), "{text}");
+    assert!(
+        notes.contains("tokio, async-executor (run idle, await_job, ping_pong, yield_storm)"),
+        "{text}"
+    );
+    assert!(notes.contains("tokio-rayon (runs idle, await_job)"), "{text}");
+    assert!(!scratch.read("report.html").contains("<dt>tokio</dt>"), "nor is it in the page");
+    let text = flat(&lab(&[&args[..], &["-c", "drowse", "-c", "tokio"]].concat()).went_well());
+    assert!(
+        text.contains("no figures: tokio [1]")
+            && text.contains("[1] tokio: it is here for jobs that are awaited, and runs only"),
+        "{text}"
+    );
+    assert!(!text.contains("not measured, because"), "{text}");
 }
 
 #[test]
@@ -105,8 +144,7 @@ fn a_comparison_leaves_a_page_and_results_that_are_read_back() {
 
     let value: Value = serde_json::from_str(&scratch.read("results.json")).unwrap();
     assert_eq!(value["format"], "drowse-lab/2");
-    let plan =
-        "quick --workload fib --contender serial --contender channel --threads 2 --rounds 2 --time 1ms";
+    let plan = "quick --workload fib --contender serial --contender channel --threads 2 --rounds 2 --time 1ms";
     assert_eq!(value["plan"], plan);
     assert_eq!(value["cells"].as_array().unwrap().len(), 2);
     let serial = &value["cells"][0]["outcome"]["figures"];
@@ -114,7 +152,10 @@ fn a_comparison_leaves_a_page_and_results_that_are_read_back() {
     let counts: Vec<_> =
         serial["counts"]["join"].as_array().unwrap().iter().filter_map(Value::as_u64).collect();
     assert!(counts.len() == 2 && counts.iter().all(|count| *count >= 5), "of both: {counts:?}");
-    assert_eq!(serial["samples"]["join"].as_array().unwrap().len() as u64, counts.iter().sum::<u64>());
+    assert_eq!(
+        serial["samples"]["join"].as_array().unwrap().len() as u64,
+        counts.iter().sum::<u64>()
+    );
     let reason = value["cells"][1]["outcome"]["none"]["reason"].as_str().unwrap();
     assert!(reason.contains("does not fork"), "{reason}");
 
@@ -163,9 +204,16 @@ fn diff_tells_what_moved_and_its_exit_code_too() {
     ran.ended_with(1);
     assert!(text.contains("WORSE   fib on serial, 2 threads: time a join (3.00x)"), "{text}");
     let text = lab(&["diff", &slow, &steady]).went_well();
-    assert!(text.contains("better  fib on serial") && text.contains("1 better and 0 worse"), "{text}");
-    let value: Value = serde_json::from_str(&lab(&["diff", &slow, &steady, "--json"]).went_well()).unwrap();
-    assert_eq!((&value["moves"][0]["better"], &value["compared"]), (&Value::Bool(true), &Value::from(1)));
+    assert!(
+        text.contains("better  fib on serial") && text.contains("1 better and 0 worse"),
+        "{text}"
+    );
+    let value: Value =
+        serde_json::from_str(&lab(&["diff", &slow, &steady, "--json"]).went_well()).unwrap();
+    assert_eq!(
+        (&value["moves"][0]["better"], &value["compared"]),
+        (&Value::Bool(true), &Value::from(1))
+    );
 }
 
 #[test]
@@ -178,7 +226,10 @@ fn what_moved_on_a_busy_machine_is_told_but_does_not_count() {
     slow["cells"][0]["outcome"]["figures"]["noisy"] = (0..3).collect();
     let slow = scratch.write("slow.json", &slow.to_string());
     let text = lab(&["diff", &steady, &slow]).went_well();
-    assert!(text.contains("noise?  fib on serial") && text.contains("Nothing moved beyond noise"), "{text}");
+    assert!(
+        text.contains("noise?  fib on serial") && text.contains("Nothing moved beyond noise"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -191,7 +242,10 @@ fn two_runs_of_few_processes_are_not_said_to_differ() {
     let line = "unsure fib on serial, 2 threads: time a join (3.00x): 100 ns to 300 ns: too few runs to tell";
     let text = flat(&text);
     assert!(text.contains(line), "{text}");
-    assert!(text.contains("compare --rounds 5") && text.contains("Nothing can be judged"), "{text}");
+    assert!(
+        text.contains("compare --rounds 5") && text.contains("Nothing can be judged"),
+        "{text}"
+    );
     // Of two runs that do not even seem to differ, the answer is the same: nobody can tell.
     let text = flat(&lab(&["diff", &steady, &steady]).went_well());
     assert!(!text.contains("unsure") && text.contains("Nothing can be judged"), "{text}");
@@ -199,7 +253,8 @@ fn two_runs_of_few_processes_are_not_said_to_differ() {
     let default = in_processes(&scratch, "default.json", 1.0, &[7, 7, 6]);
     let text = flat(&lab(&["diff", &default, &default]).went_well());
     assert!(text.contains("measure both sides with `compare --rounds 5`"), "{text}");
-    let value: Value = serde_json::from_str(&lab(&["diff", &steady, &slow, "--json"]).went_well()).unwrap();
+    let value: Value =
+        serde_json::from_str(&lab(&["diff", &steady, &slow, "--json"]).went_well()).unwrap();
     assert_eq!(value["moves"][0]["better"], Value::Null);
     assert_eq!(value["moves"][0]["unsure"], "too few runs to tell");
 }
@@ -217,8 +272,17 @@ fn a_debug_build_says_that_its_figures_mean_nothing() {
 
 #[test]
 fn a_contender_with_a_program_of_its_own_says_so_here() {
-    let child =
-        ["child", "--workload", "fib", "--contender", "rayon-on-drowse", "--threads", "2", "--time-us", "1"];
+    let child = [
+        "child",
+        "--workload",
+        "fib",
+        "--contender",
+        "rayon-on-drowse",
+        "--threads",
+        "2",
+        "--time-us",
+        "1",
+    ];
     let said = lab(&child).went_well();
     assert!(said.contains("rayon's core is its own in this program"), "{said}");
 }
@@ -271,7 +335,10 @@ fn what_was_not_measured_is_not_worse() {
     let stopped = scratch.write("stopped.json", &value.to_string());
     let text = flat(&lab(&["diff", &results, &stopped]).went_well());
     assert!(text.contains("Note: 1 cells are in the first only, 0 in the second only."), "{text}");
-    assert!(text.contains("Note: not the same channel: ") && text.contains("something else by"), "{text}");
+    assert!(
+        text.contains("Note: not the same channel: ") && text.contains("something else by"),
+        "{text}"
+    );
 }
 
 #[test]

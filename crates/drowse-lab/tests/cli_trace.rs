@@ -19,7 +19,8 @@ fn check(text: &str) {
     let (mut slices, mut ends_of_arrows) = (Vec::new(), Vec::new());
     for event in events {
         let field = |name: &str| &event[name];
-        let number = |name: &str| field(name).as_f64().unwrap_or_else(|| panic!("{name} in {event}"));
+        let number =
+            |name: &str| field(name).as_f64().unwrap_or_else(|| panic!("{name} in {event}"));
         let kind = field("ph").as_str().unwrap_or_else(|| panic!("ph in {event}"));
         let thread = (field("pid").as_u64().expect("pid"), field("tid").as_u64().expect("tid"));
         assert!(field("name").is_string(), "{event}");
@@ -38,7 +39,10 @@ fn check(text: &str) {
             }
             "i" => assert!(["g", "p", "t"].contains(&field("s").as_str().unwrap()), "{event}"),
             "s" | "f" => {
-                assert!(field("cat").is_string(), "arrows are told apart by name, category and id: {event}");
+                assert!(
+                    field("cat").is_string(),
+                    "arrows are told apart by name, category and id: {event}"
+                );
                 let ends = arrows.entry(field("id").as_u64().expect("id")).or_default();
                 let end = &mut ends[usize::from(kind == "f")];
                 assert!(end.is_none(), "an arrow has one tail and one head: {event}");
@@ -56,7 +60,10 @@ fn check(text: &str) {
         let around = |slice: &((u64, u64), f64, f64)| {
             slice.0 == thread && slice.1 <= at + 0.002 && at <= slice.2 + 0.002
         };
-        assert!(slices.iter().any(around), "an arrow's end is shown only within a slice: {thread:?} at {at}");
+        assert!(
+            slices.iter().any(around),
+            "an arrow's end is shown only within a slice: {thread:?} at {at}"
+        );
     }
     assert!(used.is_subset(&named), "every thread has a name: {used:?} {named:?}");
     for (id, ends) in arrows {
@@ -77,8 +84,11 @@ fn each_protocol_has_its_file_and_they_keep_to_the_rules() {
         let trace = scratch.read(&file);
         check(&trace);
         // On a busy machine, workers that yield may never sleep: then no thread outside wakes one.
-        let sleep =
-            if protocol == "sleepy" { [].as_slice() } else { &["\"asleep\"", "wakes ", "\"outside\""] };
+        let sleep = if protocol == "sleepy" {
+            [].as_slice()
+        } else {
+            &["\"asleep\"", "wakes ", "\"outside\""]
+        };
         for word in sleep.iter().chain(&["\"job\"", "\"worker 3\""]) {
             assert!(trace.contains(word), "{word} on {protocol}");
         }
@@ -115,8 +125,8 @@ fn one_protocol_alone() {
 #[test]
 fn an_idle_pool_does_nothing() {
     let scratch = Scratch::new("trace-idle");
-    let text =
-        lab(&["trace", "--workload", "idle", "--threads", "4", "--out", &scratch.path("")]).went_well();
+    let text = lab(&["trace", "--workload", "idle", "--threads", "4", "--out", &scratch.path("")])
+        .went_well();
     assert_eq!(
         text.matches("  0 wake-ups and 0 steals within 10.0 ms").count(),
         SleepProtocol::ALL.len(),

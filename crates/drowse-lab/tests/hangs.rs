@@ -12,7 +12,8 @@ fn outcome<'a>(table: &'a Value, program: &str, runtime: &str, cure: Option<&str
     let programs = table["programs"].as_array().unwrap();
     let row = programs.iter().find(|row| row["program"] == program).unwrap();
     let runs = row["runs"].as_array().unwrap();
-    let run = runs.iter().find(|run| run["runtime"] == runtime && run["cure"].as_str() == cure).unwrap();
+    let run =
+        runs.iter().find(|run| run["runtime"] == runtime && run["cure"].as_str() == cure).unwrap();
     run["outcome"].as_str().unwrap()
 }
 
@@ -42,7 +43,10 @@ fn what_hangs_is_ended() {
     let said = ran.said();
     let told = ran.ended_with(0);
     assert!(told.contains("1 of 4: children_by_channel on rayon"), "{told}");
-    assert!(told.contains("4 of 4: children_by_channel on drowse (spawn_handle, and its join)"), "{told}");
+    assert!(
+        told.contains("4 of 4: children_by_channel on drowse (spawn_handle, and its join)"),
+        "{told}"
+    );
     let row = said.lines().find(|line| line.starts_with("children_by_channel  ")).unwrap();
     let row = flat(row);
     let time = row.strip_prefix("children_by_channel hangs hangs ").unwrap();
@@ -60,6 +64,8 @@ fn help_names_the_programs() {
     }
     assert!(lab(&["hangs", "--program", "dance"]).ended_with(2).contains("dance"));
     assert!(
-        lab(&["hangs-child", "--program", "fork", "--who", "7"]).ended_with(2).contains("no program fork")
+        lab(&["hangs-child", "--program", "fork", "--who", "7"])
+            .ended_with(2)
+            .contains("no program fork")
     );
 }

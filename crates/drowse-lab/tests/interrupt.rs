@@ -50,11 +50,19 @@ fn ctrl_c_keeps_what_was_measured_and_says_where() {
     assert!(scratch.read("report.html").contains(note));
 
     let told = flat(&said);
-    assert!(told.contains(note) && told.contains("Not measured: fib, tree_sum, frames, bursts."), "{said}");
-    assert!(told.contains(&scratch.path("report.html")) && told.contains(&scratch.path("results.json")));
+    assert!(
+        told.contains(note) && told.contains("Not measured: fib, tree_sum, frames, bursts."),
+        "{said}"
+    );
+    assert!(
+        told.contains(&scratch.path("report.html")) && told.contains(&scratch.path("results.json"))
+    );
     let screen = screen(&heard);
     assert!(heard.contains("=>"), "there was a bar: {heard:?}");
-    assert!(!screen.iter().any(|line| line.contains("=>") || line.contains(" left ")), "{screen:#?}");
+    assert!(
+        !screen.iter().any(|line| line.contains("=>") || line.contains(" left ")),
+        "{screen:#?}"
+    );
     assert!(screen.iter().any(|line| line.starts_with("stopped by Ctrl-C: ")), "{screen:#?}");
     assert!(screen.iter().all(|line| line.chars().count() <= 80), "{screen:#?}");
 }
@@ -63,7 +71,8 @@ fn ctrl_c_keeps_what_was_measured_and_says_where() {
 fn sigterm_does_too() {
     let scratch = Scratch::new("sigterm");
     let out = scratch.path("");
-    let mut args = vec!["compare", "--workload", "fib", "--contender", "serial", "--contender", "drowse"];
+    let mut args =
+        vec!["compare", "--workload", "fib", "--contender", "serial", "--contender", "drowse"];
     args.extend(["--rounds", "5000", "--time", "1ms", "--out", &out]);
     let mut lab = Running::start(&args);
     lab.until_it_says("round 2 of 5000");
@@ -76,9 +85,15 @@ fn sigterm_does_too() {
     );
     let results = report::read(scratch.path("results.json")).unwrap();
     for cell in &results.cells {
-        assert!(matches!(&cell.outcome, Outcome::Figures(figures) if figures.processes() > 0), "{cell:?}");
+        assert!(
+            matches!(&cell.outcome, Outcome::Figures(figures) if figures.processes() > 0),
+            "{cell:?}"
+        );
     }
-    assert!(results.notes.iter().any(|note| note.starts_with("stopped by SIGTERM in round ")), "{results:?}");
+    assert!(
+        results.notes.iter().any(|note| note.starts_with("stopped by SIGTERM in round ")),
+        "{results:?}"
+    );
 }
 
 #[test]

@@ -47,7 +47,12 @@ fn a_place_without_room_is_refused_too() {
     let out = scratch.path("");
     let mut shell = Command::new("sh");
     // No file may be larger than some kilobytes: what a full device does, without one.
-    shell.args(["-c", "trap '' XFSZ; ulimit -f 8; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_drowse-lab")]);
+    shell.args([
+        "-c",
+        "trap '' XFSZ; ulimit -f 8; exec \"$@\"",
+        "sh",
+        env!("CARGO_BIN_EXE_drowse-lab"),
+    ]);
     let output = shell.args(compare(&out)).output().unwrap();
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{told}");
@@ -61,8 +66,10 @@ fn what_was_there_is_kept_and_nothing_else_is_left() {
     let out = scratch.path("deep/er");
     lab(&compare(&out)).went_well();
     lab(&compare(&out)).went_well();
-    let mut names: Vec<_> =
-        fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<_> = fs::read_dir(&out)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     assert_eq!(names, ["report.html", "results.json", "results.previous.json"]);
 }
@@ -95,7 +102,8 @@ fn whoever_does_not_listen_loses_no_results() {
         let scratch = Scratch::new(&name.replace(' ', "-"));
         let out = scratch.path("");
         assert_eq!(lab_heard_by(output(), errors(), &compare(&out)), Some(code), "{name}");
-        let results = report::read(scratch.path("results.json")).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let results =
+            report::read(scratch.path("results.json")).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(results.cells.len(), 1, "{name}");
         assert!(Path::new(&scratch.path("report.html")).exists(), "{name}");
     }

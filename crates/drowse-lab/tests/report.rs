@@ -14,7 +14,8 @@ fn pages_are_written_for_the_browser() {
     let results = fixtures::results();
     let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     std::fs::write(directory.join("report.html"), report::html(&results)).unwrap();
-    std::fs::write(directory.join("results.json"), serde_json::to_string(&results).unwrap()).unwrap();
+    std::fs::write(directory.join("results.json"), serde_json::to_string(&results).unwrap())
+        .unwrap();
     assert_eq!(report::read(directory.join("results.json")).unwrap(), results);
 }
 
@@ -52,9 +53,15 @@ fn the_table_has_every_cell_within_80_columns() {
 fn the_findings_tell_of_wins_losses_and_idleness() {
     let findings = report::findings(&fixtures::results());
     assert_eq!(findings.len(), 3);
-    assert!(findings[0].starts_with("Largest win: fib, 4 threads, time a call: 4."), "{findings:?}");
+    assert!(
+        findings[0].starts_with("Largest win: fib, 4 threads, time a call: 4."),
+        "{findings:?}"
+    );
     assert!(findings[1].starts_with("Largest loss: cold_entry, 4 threads"), "{findings:?}");
-    assert!(findings[2].starts_with("Idle: ") && findings[2].contains("of rayon's 0.04"), "{findings:?}");
+    assert!(
+        findings[2].starts_with("Idle: ") && findings[2].contains("of rayon's 0.04"),
+        "{findings:?}"
+    );
 }
 
 #[test]
@@ -62,7 +69,10 @@ fn findings_need_no_rayon_and_no_figures() {
     let mut results = fixtures::results();
     results.cells.retain(|cell| !cell.contender.starts_with("rayon"));
     let findings = report::findings(&results);
-    assert!(findings.iter().any(|f| f.starts_with("Largest gain over serial code")), "{findings:?}");
+    assert!(
+        findings.iter().any(|f| f.starts_with("Largest gain over serial code")),
+        "{findings:?}"
+    );
     results.cells.clear();
     assert!(report::findings(&results).is_empty());
     assert_eq!(report::table(&results), "Nothing was measured.\n");
@@ -74,16 +84,173 @@ fn without_a_loss_the_findings_say_so() {
     let mut results = fixtures::results();
     results.cells.retain(|cell| cell.workload != "cold_entry");
     let findings = report::findings(&results);
-    assert!(findings[1].starts_with("No loss: "), "{findings:?}");
-    assert!(!findings[1].contains("busy"), "{findings:?}");
+    assert!(
+        findings[1].starts_with("No loss: drowse has none beyond noise, in ")
+            && findings[1].contains("(the tables mark losses of drowse-sleepy)"),
+        "{findings:?}"
+    );
+    results.cells.retain(|cell| cell.contender != "drowse-sleepy");
+    let findings = report::findings(&results);
+    assert!(findings[1].ends_with(" comparisons with rayon."), "{findings:?}");
+}
+
+#[test]
+fn a_busy_machine_is_told_of_once() {
+    let mut results = fixtures::results();
+    for cell in &mut results.cells {
+        if let Outcome::Figures(figures) = &mut cell.outcome {
+            figures.noisy.clear();
+        }
+    }
+    let busy = "The machine was busy";
+    assert!(!report::html(&results).contains(busy) && !report::table(&results).contains(busy));
+    let findings = report::findings(&results);
     for cell in &mut results.cells {
         if let Outcome::Figures(figures) = &mut cell.outcome {
             figures.noisy = (0..3).collect();
         }
     }
+    assert_eq!(report::findings(&results), findings, "with the same words");
+    let (page, table) = (report::html(&results), report::table(&results));
+    assert_eq!((page.matches(busy).count(), table.matches(busy).count()), (1, 1), "{table}");
+    assert!(page.contains("<b>The machine was busy:</b> ") && page.contains("processes ran"));
+}
+
+/// The results of one workload alone, all samples of which are nearly this, by contender.
+fn only(workload: &str, medians: &[(&str, f64)]) -> Results {
+    let mut results = fixtures::results();
+    results.workloads.retain(|w| w.name == workload);
+    results.cells.retain(|c| {
+        c.workload == workload && medians.iter().any(|(contender, _)| c.contender == *contender)
+    });
+    for cell in &mut results.cells {
+        let (_, median) = medians.iter().find(|(name, _)| cell.contender == *name).unwrap();
+        let Outcome::Figures(figures) = &mut cell.outcome else { panic!("{cell:?}") };
+        for samples in figures.samples.values_mut() {
+            samples.iter_mut().enumerate().for_each(|(i, x)| *x = median * (1.0 - i as f64 / 1e4));
+        }
+    }
+    results
+}
+
+/// A row of the terminal's table.
+fn row<'t>(table: &'t str, contender: &str) -> &'t str {
+    let is_it = |line: &&str| line.split_whitespace().next() == Some(contender);
+    table.lines().find(is_it).unwrap_or_else(|| panic!("{contender} in {table}"))
+}
+
+/// Results of two workloads; in the second, `at_cap` gave only samples at the cap of the measure.
+fn with_a_cap(at_cap: &str) -> Results {
+    let mut results = only("fib", &[("drowse", 5.0), ("rayon", 10.0), ("chili", 5.0)]);
+    let mut workload = results.workloads[0].clone();
+    workload.name = "inside".into();
+    workload.measures[0].cap = Some(1_000.0);
+    let mut cells = results.cells.clone();
+    for cell in &mut cells {
+        cell.workload = "inside".into();
+        let Outcome::Figures(figures) = &mut cell.outcome else { panic!("{cell:?}") };
+        let value = if cell.contender == at_cap { 1_000.0 } else { 10.0 };
+        figures.samples.values_mut().for_each(|samples| samples.fill(value));
+    }
+    results.workloads.push(workload);
+    results.cells.append(&mut cells);
+    results
+}
+
+#[test]
+fn a_value_at_the_cap_has_no_ratio() {
+    let results = with_a_cap("rayon");
+    let (findings, table) = (report::findings(&results), report::table(&results));
+    // 2 times at fib, at least 100 times inside.
+    assert!(
+        findings[0].starts_with("Largest win: fib, ") && findings[0].contains(" 2.00 times"),
+        "{findings:?}"
+    );
+    assert!(!findings.iter().any(|finding| finding.contains("100 times")), "{findings:?}");
+    let inside = table.split("inside: ").nth(1).unwrap();
+    assert!(row(inside, "rayon").contains("  1 µs or more  "), "{table}");
+    assert!(row(inside, "drowse").contains(" + ") && !inside.contains("0.01"), "{table}");
+    let page = report::html(&results);
+    assert!(page.contains("<b>1\u{202f}<i>µs</i></b><small>or more</small>"), "{page}");
+    assert!(page.contains("<b>1 µs or more</b>") && !page.contains("0.010x"));
+}
+
+#[test]
+fn a_loss_at_the_cap_is_at_least_so_large() {
+    let results = with_a_cap("drowse");
     let findings = report::findings(&results);
-    assert!(findings[0].contains("busy") && findings[1].contains("busy"), "{findings:?}");
-    assert!(findings[1].starts_with("No loss: none that can be told from noise, in "), "{findings:?}");
+    assert_eq!(
+        findings[1],
+        "Largest loss: inside, 4 threads, time a call: 1 µs or more for drowse, 10.0 ns for \
+         rayon, at least 100 times worse."
+    );
+    // Both at the cap: nothing to tell.
+    let both = with_a_cap("drowse");
+    let rayon = |mut results: Results| {
+        for cell in results.cells.iter_mut().filter(|c| c.workload == "inside") {
+            let Outcome::Figures(figures) = &mut cell.outcome else { panic!("{cell:?}") };
+            figures.samples.values_mut().for_each(|samples| samples.fill(1_000.0));
+        }
+        results
+    };
+    let findings = report::findings(&rayon(both));
+    assert!(findings[1].starts_with("No loss: "), "{findings:?}");
+}
+
+#[test]
+fn the_mean_leaves_out_what_is_at_the_cap() {
+    let mut results = with_a_cap("rayon");
+    let capped = report::findings(&results);
+    assert!(!capped.iter().any(|finding| finding.starts_with("Geometric mean")), "{capped:?}");
+    results.workloads[1].measures[0].cap = None;
+    let exact = report::findings(&results);
+    // 2 times and 100 times.
+    assert_eq!(
+        exact[2],
+        "Geometric mean: drowse is 14.1 times better in 2 comparisons with rayon."
+    );
+}
+
+#[test]
+fn findings_and_marks_agree() {
+    let losses: [(&str, f64, f64); 4] = [
+        ("fib", 10.0, 5.0),
+        ("flood", 5e6, 9e6),
+        // rayon's figure is nothing: there is no ratio, but there is a mark.
+        ("idle", 30.0, 0.0),
+        ("flood", 0.0, 9e6),
+    ];
+    for (workload, ours, theirs) in losses {
+        let results = only(workload, &[("drowse", ours), ("rayon", theirs)]);
+        let (table, findings) = (report::table(&results), report::findings(&results));
+        assert!(row(&table, "drowse").contains(" - "), "{table}");
+        let loss = findings.iter().find(|finding| finding.starts_with("Largest loss: "));
+        assert!(loss.is_some_and(|loss| loss.contains(workload)), "{findings:?}");
+        assert!(!findings.iter().any(|finding| finding.starts_with("No loss")), "{findings:?}");
+    }
+    for (workload, ours, theirs) in [("fib", 5.0, 10.0), ("idle", 0.0, 30.0)] {
+        let results = only(workload, &[("drowse", ours), ("rayon", theirs)]);
+        let (table, findings) = (report::table(&results), report::findings(&results));
+        assert!(row(&table, "drowse").contains(" + "), "{table}");
+        assert!(findings[0].starts_with("Largest win: "), "{findings:?}");
+        assert!(findings[1].starts_with("No loss: "), "{findings:?}");
+    }
+}
+
+#[test]
+fn a_contender_without_figures_has_no_column() {
+    let mut results = fixtures::results();
+    let columns = |results: &Results| {
+        let page = report::html(results);
+        let glance = page.split("id=\"glance\"").nth(1).unwrap();
+        glance.split("</thead>").next().unwrap().matches("<th ").count() - 1
+    };
+    assert_eq!(columns(&results), results.contenders.len());
+    for cell in results.cells.iter_mut().filter(|cell| cell.contender == "channel") {
+        cell.outcome = Outcome::None { reason: "no reason but that it is a test".into() };
+    }
+    assert_eq!(columns(&results), results.contenders.len() - 1);
+    assert!(report::html(&results).contains("no reason but that it is a test"));
 }
 
 #[test]
@@ -132,13 +299,18 @@ fn the_page_has_everything() {
         let rows = page.matches(&format!("<div class=\"who\">{}", contender.name)).count();
         assert!(rows >= results.workloads.len(), "{}: {rows} rows", contender.name);
     }
-    let without = results.cells.iter().filter(|cell| matches!(cell.outcome, Outcome::None { .. })).count();
+    let without =
+        results.cells.iter().filter(|cell| matches!(cell.outcome, Outcome::None { .. })).count();
     assert_eq!(page.matches("<td class=\"reason\"").count(), without);
     assert_eq!(page.matches("<svg class=\"tl\"").count(), results.timelines.len());
     assert_eq!(page.matches("type=\"application/json\"").count(), results.timelines.len());
-    for text in
-        ["2025-06-01 12:34 UTC", "Example CPU @ 2.90GHz", "1a2b3c4d5e6f+", "log axis", "1 of 3 runs noisy"]
-    {
+    for text in [
+        "2025-06-01 12:34 UTC",
+        "Example CPU @ 2.90GHz",
+        "1a2b3c4d5e6f+",
+        "log axis",
+        "1 of 3 runs noisy",
+    ] {
         assert!(page.contains(text), "{text}");
     }
     for finding in report::findings(&results) {
@@ -153,7 +325,9 @@ fn many_samples_of_a_time_show_their_tail() {
     let mut results = fixtures::results();
     for cell in results.cells.iter_mut().filter(|cell| cell.workload == "fib") {
         let Outcome::Figures(figures) = &mut cell.outcome else { continue };
-        figures.samples.insert("time".into(), (0..200).map(|i| 10.0 + f64::from(i) / 10.0).collect());
+        figures
+            .samples
+            .insert("time".into(), (0..200).map(|i| 10.0 + f64::from(i) / 10.0).collect());
     }
     let page = report::html(&results);
     let fib = page.split("id=\"w-fib\"").nth(1).unwrap().split("</article>").next().unwrap();
@@ -173,7 +347,8 @@ fn traces_without_figures_make_a_page_too() {
 #[test]
 fn every_sample_that_stands_out_is_drawn() {
     let mut results = fixtures::results();
-    let fib = results.cells.iter_mut().find(|c| c.workload == "fib" && c.contender == "drowse").unwrap();
+    let fib =
+        results.cells.iter_mut().find(|c| c.workload == "fib" && c.contender == "drowse").unwrap();
     let Outcome::Figures(figures) = &mut fib.outcome else { panic!("fib has figures") };
     figures.samples.get_mut("time").unwrap().push(1e9);
     let page = report::html(&results);
@@ -185,7 +360,9 @@ fn every_sample_that_stands_out_is_drawn() {
 fn the_page_is_well_formed_and_fetches_nothing() {
     let page = report::html(&fixtures::results());
     nested(&page);
-    for part in ["http:", "https:", "//cdn", "@import", "url(\"", "src=", "fetch(", "XMLHttpRequest"] {
+    for part in
+        ["http:", "https:", "//cdn", "@import", "url(\"", "src=", "fetch(", "XMLHttpRequest"]
+    {
         assert!(!page.contains(part), "{part}");
     }
     for href in page.split("href=\"").skip(1) {
@@ -278,7 +455,12 @@ fn nested(page: &str) {
         rest = &rest[end + 1..];
         let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap_or(tag);
         if let Some(closed) = tag.strip_prefix('/') {
-            assert_eq!(open.pop(), Some(closed), "in {open:?} before {}", &rest[..rest.len().min(80)]);
+            assert_eq!(
+                open.pop(),
+                Some(closed),
+                "in {open:?} before {}",
+                &rest[..rest.len().min(80)]
+            );
         } else if !tag.ends_with('/') && !VOID.contains(&name) {
             open.push(name);
             if name == "script" || name == "style" {
@@ -299,15 +481,23 @@ fn a_file_that_is_not_ours_is_refused_with_a_reason() {
     let text = serde_json::to_string(&fixtures::results()).unwrap();
     for cut in [0, 1, text.len() / 3, text.len() - 1] {
         let error = error_of(&text[..cut]);
-        assert!(error.contains("some.json ends in the middle") && error.contains("measure again"), "{error}");
+        assert!(
+            error.contains("some.json ends in the middle") && error.contains("measure again"),
+            "{error}"
+        );
     }
     assert!(error_of("<html>").contains("not JSON"));
-    for foreign in ["{}", "[]", "3", "{\"format\": 7}", "{\"format\":\"other/1\"}", "{\"traceEvents\":[]}"] {
+    for foreign in
+        ["{}", "[]", "3", "{\"format\": 7}", "{\"format\":\"other/1\"}", "{\"traceEvents\":[]}"]
+    {
         assert!(error_of(foreign).contains("no results file of drowse-lab"), "{foreign}");
     }
     for other in ["drowse-lab/1", "drowse-lab/9"] {
         let error = error_of(&text.replacen("drowse-lab/2", other, 1));
-        assert!(error.contains(&format!("{other:?}")) && error.contains("\"drowse-lab/2\" only"), "{error}");
+        assert!(
+            error.contains(&format!("{other:?}")) && error.contains("\"drowse-lab/2\" only"),
+            "{error}"
+        );
         assert!(error.contains("measure again"), "{error}");
     }
     let error = report::read("no/such/file.json").unwrap_err().to_string();

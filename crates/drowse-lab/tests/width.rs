@@ -11,7 +11,10 @@ use drowse_lab::schema::Results;
 fn fits(what: &[&str], text: &str) {
     for line in text.lines() {
         let columns = line.chars().count();
-        assert!(columns <= 80 || !line.trim().contains(' '), "{columns} columns of {what:?}: {line}");
+        assert!(
+            columns <= 80 || !line.trim().contains(' '),
+            "{columns} columns of {what:?}: {line}"
+        );
         assert_eq!(line, line.trim_end(), "{what:?}");
     }
     assert!(text.lines().any(|line| line.chars().count() > 40), "{what:?} says much: {text}");
@@ -32,8 +35,15 @@ fn lists_and_help_fit() {
 fn measured_figures_fit() {
     let scratch = Scratch::new("width");
     let out = scratch.path("");
-    let mut args =
-        vec!["compare", "--workload", "bursts", "--workload", "heavy_pair", "--contender", "channel"];
+    let mut args = vec![
+        "compare",
+        "--workload",
+        "bursts",
+        "--workload",
+        "heavy_pair",
+        "--contender",
+        "channel",
+    ];
     args.extend([
         "--contender",
         "serial",
@@ -42,7 +52,18 @@ fn measured_figures_fit() {
         "--contender",
         "rayon-on-drowse",
     ]);
-    args.extend(["--threads", "1", "--threads", "32", "--rounds", "1", "--time", "1ms", "--out", &out]);
+    args.extend([
+        "--threads",
+        "1",
+        "--threads",
+        "32",
+        "--rounds",
+        "1",
+        "--time",
+        "1ms",
+        "--out",
+        &out,
+    ]);
     fits(&args, &lab(&args).went_well());
     for workload in ["bursts", "skewed"] {
         let args = ["run", "-w", workload, "-t", "2", "--time", "1ms"];
@@ -53,7 +74,9 @@ fn measured_figures_fit() {
 #[test]
 fn reports_and_differences_fit() {
     let scratch = Scratch::new("width-report");
-    let write = |name: &str, results: &Results| scratch.write(name, &serde_json::to_string(results).unwrap());
+    let write = |name: &str, results: &Results| {
+        scratch.write(name, &serde_json::to_string(results).unwrap())
+    };
     let mut results = fixtures::results();
     let before = write("before.json", &results);
     fits(&["report"], &lab(&["report", &before]).went_well());

@@ -40,18 +40,27 @@ fn check(workload: &workload::Spec, contender: &str, outcome: Outcome) {
     let name = workload.name;
     match outcome {
         Outcome::Figures(figures) => {
-            let mut expected: Vec<_> = workload.measures.iter().map(|measure| measure.name).collect();
+            let mut expected: Vec<_> =
+                workload.measures.iter().map(|measure| measure.name).collect();
             expected.sort_unstable();
-            assert!(figures.samples.keys().eq(expected), "{name}, {contender}: {:?}", figures.samples.keys());
+            assert!(
+                figures.samples.keys().eq(expected),
+                "{name}, {contender}: {:?}",
+                figures.samples.keys()
+            );
             for (measure, samples) in &figures.samples {
-                let fewest = if MAY_BE_ZERO.contains(&(name, measure)) { 0.0 } else { f64::MIN_POSITIVE };
+                let fewest =
+                    if MAY_BE_ZERO.contains(&(name, measure)) { 0.0 } else { f64::MIN_POSITIVE };
                 let is_fine = |sample: &f64| sample.is_finite() && *sample >= fewest;
                 assert!(samples.len() >= 5, "{name}, {contender}, {measure}: {samples:?}");
                 assert!(samples.iter().all(is_fine), "{name}, {contender}, {measure}: {samples:?}");
             }
         }
         Outcome::None { reason } => {
-            assert!(!reason.is_empty() && !reason.contains("panicked"), "{name}, {contender}: {reason}");
+            assert!(
+                !reason.is_empty() && !reason.contains("panicked"),
+                "{name}, {contender}: {reason}"
+            );
             let has_none = !contender.starts_with("drowse") || !can_be_measured(name);
             assert!(has_none, "{contender} has no figures for {name}: {reason}");
         }
@@ -136,7 +145,11 @@ fn names_are_unique_and_each_workload_says_what_it_is() {
     for workload in workload::ALL {
         assert!(!workload.about.is_empty() && !workload.measures.is_empty(), "{}", workload.name);
         for measure in workload.measures {
-            assert!(!measure.label.is_empty() && measure.unit.len() < 8, "{}: {measure:?}", workload.name);
+            assert!(
+                !measure.label.is_empty() && measure.unit.len() < 8,
+                "{}: {measure:?}",
+                workload.name
+            );
         }
     }
 }

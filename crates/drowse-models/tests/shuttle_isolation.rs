@@ -105,6 +105,22 @@ fn halves_that_wait_for_each_other(choose: Choose) {
     });
 }
 
+/// A job that `yield_now` runs in a stolen half descends from it: the worker that waits for the
+/// half finds what the job forks.
+fn what_a_yield_runs_descends_from_the_region(choose: Choose) {
+    random_schedules(600, move || {
+        with_waiting(choose, 2, Waiting::Help, |pool| {
+            let yields = || {
+                drowse::scope(|s| {
+                    s.spawn(|_| mutual_wait(pool));
+                    drowse::yield_now();
+                });
+            };
+            pool.install(|| drowse::isolate(|| drowse::join(|| (), yields)));
+        });
+    });
+}
+
 /// Takes longer than a waiter takes to fall asleep.
 fn take_long() {
     for _ in 0..40 {
@@ -388,6 +404,7 @@ for_each_protocol!(
     a_lock_held_across_a_join,
     halves_that_wait_for_each_other,
     halves_that_wait_while_others_sleep,
+    what_a_yield_runs_descends_from_the_region,
     a_letter_whose_halves_wait,
     a_broadcast_reaches_those_who_wait,
     whoever_waits_for_letters_runs_nothing_older,

@@ -1,15 +1,21 @@
 //! Path of a worker from searching to sleeping.
 //!
-//! 1. After each empty search the worker calls `no_work_found`. The first calls only pause.
-//! 2. `announce`: the worker becomes *sleepy*. It will sleep if the next few searches find nothing.
+//! 1. After each empty search the worker calls `no_work_found`. It only pauses until the worker has
+//!    made `rounds_until_sleepy` searches; fewer if it has never slept or enough others search,
+//!    more while it keeps watch.
+//! 2. `announce`: the worker becomes *sleepy*, and searches `rounds_while_sleepy` more times: once,
+//!    by default.
 //! 3. `lie_down`: prepares the slot, marks the latch, counts the worker as sleeping, and takes the
-//!    *last look* at the latch and all queues. News makes the worker idle again.
-//!    (`Rules::last_look` states if the count or the look comes first.)
-//! 4. `park`: the worker blocks until a waker claims its slot.
+//!    *last look* at the latch and all queues. If it finds news, the worker is not counted any
+//!    more, and searches on. (`Rules::last_look` states if the count or the look comes first.)
+//! 4. `park`: the worker blocks until a waker claims its slot, or until it gets up by itself, as
+//!    sentry or after the idle timeout.
 //!
 //! No news is lost, because the last look comes after a step that posters can see (the count, or in
 //! `sleepy` the announcement), with a fence in between. The last look finds the jobs posted before
-//! the fence, and the poster of a later job sees the worker.
+//! the fence, and the poster of a later job sees the worker. There is one exception: a worker that
+//! falls asleep while another one searches may miss the job of a third worker that misses it.
+//! `must_fence_posters` argues that a searching worker finds the job.
 
 use crate::policy::ROUNDS_UNTIL_SLEEPY;
 use crate::word::Event;
@@ -17,7 +23,7 @@ use crate::{Announcement, Baton, LastLook, LatchWord, Restart, Sleep};
 use drowse_sync::{faulty, full_fence, heavy_fence, hint, look, omittable};
 use std::time::Duration;
 
-/// Progress of an inactive worker on its way to sleep.
+/// State of a worker from `start_looking` to `stop_looking`.
 #[derive(Debug)]
 pub struct Idle {
     pub(crate) worker: usize,
@@ -27,7 +33,7 @@ pub struct Idle {
     pub(crate) watched: u32,
     /// `Some` while the worker is sleepy.
     pub(crate) announcement: Option<Announcement>,
-    /// `true` if the worker was woken and has found nothing since.
+    /// `true` if the worker has slept, however it got up, and has found nothing since.
     woken: bool,
     /// `true` if the worker waits for a latch in the middle of a job.
     pub(crate) in_a_job: bool,
@@ -80,7 +86,8 @@ pub(crate) enum Bed {
 /// A closure can stand for a `Host`: it is [`work_visible`](Self::work_visible), and the other
 /// methods do nothing.
 pub trait Host {
-    /// Returns `true` if there is a job, in any queue, that this worker could run.
+    /// Returns `true` if the worker must not block: a queue holds a job that it could run, or
+    /// there is something that it alone can do.
     fn work_visible(&self) -> bool;
 
     /// Called when the worker is about to block.
@@ -123,7 +130,7 @@ impl Sleep {
         }
     }
 
-    /// Ends a search: the worker found a job, or its latch is set.
+    /// Ends a search, whatever its result: the worker is active from now on.
     ///
     /// `work_visible` returns `true` if any queue has a job for another worker: a post may have
     /// woken no worker because this one was searching.
@@ -200,9 +207,10 @@ impl Sleep {
         let announcement =
             self.word.try_change(Event::Announce, |word| self.protocol.announce(word, worker))?;
         if self.rules.last_look == LastLook::BeforeCommit {
-            // ORDERING: pairs with the fence before `post` and those in `post_injected`,
-            // `post_broadcast` and `latch_set`. Either that thread sees us sleepy after its fence,
-            // or the last look in `commit` sees its news after ours. Without a fence each could
+            // ORDERING: a heavy fence; pairs with the fence of a push (light in `Private::push`, or
+            // full) and with the full fences in `post_injected`, `post_broadcast` and
+            // `latch_set_cold`. Either that thread reads the word after its fence and finds this
+            // worker sleepy, or the last look in `commit` sees its news. Without a fence each could
             // miss the other.
             self.fence_against_posts("sleep/no-announce-fence", true);
         }
@@ -251,9 +259,11 @@ impl Sleep {
     ) -> Bed {
         omittable!("sleep/prepares-late", self.slots.prepare(worker));
         // WAKE: from here on the thread that sets the latch learns from `LatchWord::set` that it
-        // must wake us. If the latch was set earlier, `tell_asleep` fails, and the worker's loop
-        // probes the latch. (Without `tells_latch`, `latch_set` alerts all workers: either the last
-        // look sees the latch set, or the alert has changed the word and `commit` fails.)
+        // must wake this worker, by `Sleep::wake`. If the latch was set earlier, `tell_asleep`
+        // fails, and the worker's loop probes the latch. (Without `tells_latch`, `latch_set_cold`
+        // alerts all workers. An alert before the announcement: the last look sees the latch set.
+        // Between announcement and `commit`: it changes the word, and `commit` fails. After
+        // `commit`: it claims the slot.)
         if self.rules.tells_latch && !latch.tell_asleep() {
             omittable!("sleep/no-leave-when-set", self.slots.leave(worker));
             self.cancel(announcement);
@@ -291,8 +301,9 @@ impl Sleep {
         let news = || look!("sleep/no-last-look", news());
         match self.rules.last_look {
             LastLook::BeforeCommit => {
-                // WAKE: the last look sees the news from before the announcement. Later news has
-                // changed the word, so the step fails.
+                // WAKE: the last look sees the news from before the announcement. After that,
+                // `Protocol::post` and `Protocol::alert` change the word: before this step, and it
+                // fails; or after it, and then `Sleep::claim` finds the slot prepared.
                 if news() {
                     self.cancel(announcement);
                     return false;
@@ -301,12 +312,16 @@ impl Sleep {
             }
             LastLook::AfterCommit => {
                 let Some(word) = commit() else { return false };
-                // ORDERING: pairs with the fence before `post` and those in `post_injected` and
-                // `post_broadcast`. Either the poster sees us counted, or our last look sees its
-                // job. Without a fence each could miss the other.
+                // ORDERING: pairs with the full fences in `post_injected` and `post_broadcast` and
+                // with the fence of a push: light in `Private::push`, if this one is heavy, or
+                // full. Either the poster sees this worker counted (for a broadcast, its slot
+                // prepared), or the last look sees the job. Without a fence each could miss the
+                // other.
                 self.fence_against_posts("sleep/no-commit-fence", self.must_fence_posters(word));
-                // WAKE: a later post sees us counted, finds our slot prepared and wakes us. The
-                // last look sees an earlier job, unless another worker has taken it.
+                // WAKE: a post that comes later counts this worker among the sleepers, and
+                // `Protocol::post` decides if one of them is woken; `Sleep::claim` finds its slot
+                // prepared. The last look sees a job that was posted earlier, except in the case
+                // that `must_fence_posters` argues, and unless another worker has taken it.
                 let found = news();
                 if found {
                     omittable!("sleep/stays-counted", self.uncount());
@@ -316,64 +331,91 @@ impl Sleep {
         }
     }
 
-    /// Returns `true` if a worker that has just counted itself as sleeping needs the fence against
-    /// workers that are in the middle of a post.
+    /// Returns `true` if S, a worker that has just counted itself as sleeping, must execute a heavy
+    /// fence because of a worker P that may be in the middle of a push. `word` is the word after
+    /// S's change. In two cases a full fence is enough.
     ///
-    /// It needs none in two cases:
+    /// **The word shows no worker that is active or searches.** So P is counted as sleeping. Before
+    /// it pushes again it changes the word (`stop_looking`; a guest in its seat: `take_seat`),
+    /// after S. From then on P finds S counted whenever it reads the word. And its next push does
+    /// read the word: on its own way to sleep P has lowered the limit of its deque
+    /// (`alert_posters`), and a push that finds it lowered calls `post`. What P pushed before it
+    /// began to search is visible to S: P's `start_looking` released it, and S's `commit` has
+    /// acquired it.
     ///
-    /// - No other worker is active. A worker that the word shows as inactive must change the word
-    ///   (`stop_looking`) before it can post, and sees us counted then. The jobs that it pushed
-    ///   before it became inactive are visible to us: its `start_looking` released them with the
-    ///   word, and our `commit` acquired them.
-    /// - Another worker searches. We may miss a job then. But the last worker to stop searching, to
-    ///   sleep or to work, changes the word after us, executes the heavy fence (in `commit` or
-    ///   `pass_the_baton`), and finds the job or wakes a worker.
+    /// **The word shows another worker V that searches.** A full fence does not pair with P's light
+    /// one: S may miss a job J of P, and P may miss S. But V ends its search by a later change of
+    /// the word, and so does each worker that begins to search meanwhile. (As long as some worker
+    /// searches, it is going to find J.) Let L be the last of them: after its change the word shows
+    /// no worker that searches.
+    ///
+    /// - L commits to sleep. It executes the heavy fence, as P is active. (If P has begun to search
+    ///   since, it has released J.) If L's last look finds news, L searches on, and takes the place
+    ///   of V in the argument. If not, P's push finds its limit lowered, and `post` reads a word in
+    ///   which S and L are counted as sleeping.
+    /// - L stops searching while S is asleep: `pass_the_baton`. If its first look sees no job, L
+    ///   executes the fence and looks again. Either it sees J, or P's push finds its limit lowered,
+    ///   and `post` reads a word in which S is asleep and L does not search.
+    /// - L sees a job there, J or another one, and `Protocol::baton` decides. It names a sleeper,
+    ///   which L claims, and which counts as searching from then on; or it relies on a worker that
+    ///   has begun to search since, or on the sentry, which searches when it gets up or is claimed.
+    ///   Each of these takes the place of V in the argument.
+    /// - `Relay::baton` may also wake no worker because a thread D owes the wake. D looks for jobs
+    ///   in `pay`, after a change of the word that acquires L's. So D sees the job that L saw, if
+    ///   it is still there. If L has executed the fence, D sees J too, or P has seen S. *Open: if
+    ///   L's first look saw another job, L has executed no fence, and D may miss J.* Handshake 2 in
+    ///   `docs/internals/memory-model.md` has the execution.
     fn must_fence_posters(&self, word: u64) -> bool {
         let Some(heads) = self.protocol.heads(word) else { return true };
-        let last_searcher = heads.searching() == 0;
-        let last_searcher = faulty!(
-            "sleep/only-the-first-fences",
-            last_searcher,
-            last_searcher && heads.sleeping == 1
-        );
-        last_searcher && self.active(heads.inactive) > faulty!("sleep/commit-miscounts", 0, 1)
+        let may_be_last = faulty!("sleep/only-the-first-fences", true, heads.sleeping == 1);
+        let is_last_searcher = heads.searching() == 0 && may_be_last;
+        // S itself is among the inactive.
+        is_last_searcher && self.active(heads.inactive) > faulty!("sleep/commit-miscounts", 0, 1)
     }
 
     fn active(&self, inactive: usize) -> usize {
         self.seats_in_use().saturating_sub(inactive)
     }
 
-    /// Wakes a sleeper if there is a job. Called by the last worker to stop searching while others
-    /// sleep: posts woke no worker because this one was searching.
+    /// Looks for jobs, and wakes a sleeper for them if `Protocol::baton` says so. Called by the
+    /// last worker to stop searching while others sleep: posts may have woken no worker because
+    /// this one was searching.
     #[cold]
     fn pass_the_baton(&self, word: u64, work_visible: &dyn Fn() -> bool) {
         // The word already counts us as active.
         let ourselves = faulty!("sleep/baton-miscounts", 1, 2);
         let others_active =
             self.protocol.heads(word).is_none_or(|heads| self.active(heads.inactive) > ourselves);
-        // A job that is visible without the fence saves the fence.
+        // If a job is visible already, `wake_for_baton` is due in any case, and the worker that it
+        // wakes looks for other jobs: see `must_fence_posters`.
         let visible = work_visible() || {
-            // ORDERING: pairs with the fence before `post` and that in `post_injected`. Either the
-            // poster saw that we no longer search, and woke a worker, or we see its job now.
-            // Without a fence each could miss the other.
+            // ORDERING: pairs with the fence of a push (light in `Private::push`, or full) and with
+            // the full one in `post_injected`. Either the poster sees that this worker no longer
+            // searches, and `Protocol::post` does not rely on it; or this look sees the job.
+            // Without a fence each could miss the other. (A full one is enough if no other worker
+            // is active, as in the first case of `must_fence_posters`.)
             self.fence_against_posts("sleep/no-baton-fence", others_active);
             work_visible()
         };
-        // WAKE: no worker searches, and no sleeper was woken for the posts that relied on our
-        // search. If there is a job, one must be woken for it.
+        // WAKE: no sleeper was woken for posts that relied on this worker's search, and no other
+        // worker searches.
         if visible {
             self.wake_for_baton();
         }
     }
 
-    /// Executes the sleeper's half of the fence pair; the poster executes its half between
-    /// publishing jobs and reading the word. Posters outside the pool execute a full fence, which
-    /// pairs with a full fence here. Workers execute a light fence only, which pairs with a heavy
-    /// one.
+    /// Executes the fence between a change of the word and a look at the queues. Its counterpart is
+    /// the poster's, between publishing a job and reading the word or the limit:
     ///
-    /// A worker reads the word not at every post, but at its next post after `alert_posters`.
+    /// - `post_injected`, `post_broadcast` and pushes of owners without light fences execute a full
+    ///   fence. A full one here is enough.
+    /// - Pushes of owners with light fences (`Private::push`) execute a light one. It takes a heavy
+    ///   one here if such a push may be under way: `workers_may_post`.
+    ///
+    /// A push calls `Sleep::post`, which reads the word, only if it finds its limit lowered. So the
+    /// limits are lowered first.
     fn fence_against_posts(&self, name: &'static str, workers_may_post: bool) {
-        // WAKE: from now on workers that post read the word.
+        // WAKE: from now on pushes call `Sleep::post`.
         omittable!("sleep/no-alert", self.alert_posters());
         if workers_may_post {
             faulty!("sleep/heavy-is-full", heavy_fence(name), full_fence(name));
@@ -413,8 +455,8 @@ impl Sleep {
         host.after_sleep();
         self.observe(|observer| observer.awake(idle.worker));
         idle.woken = true;
-        // After getting up by itself, as sentry or because it is bored, the worker searches only
-        // once before it is sleepy again.
+        // After getting up by itself, the worker searches only once: then a sentry gets sleepy
+        // again, and a bored worker stops searching.
         idle.rounds = if by_itself { self.policy.rounds_until_sleepy } else { 0 };
         idle.watched = 0;
     }

@@ -32,7 +32,8 @@ const SET: i64 = -1;
 /// - `set` releases what its thread wrote; [`probe`](Self::probe) acquires it. That carries the
 ///   result of a job to the owner.
 /// - `tell_asleep` releases the owner's preparation of its slot; `set` acquires it. So the setter
-///   finds the slot prepared, or left again because the owner has noticed that the latch is set.
+///   finds the slot prepared; or the owner is awake already, has not yet called `tell_awake`, and
+///   probes the latch after that.
 /// - All changes are read-modify-writes of one word, so set and sleep are totally ordered: either
 ///   `tell_asleep` fails because the latch is set, or `set` sees `SLEEPING`. No fence is needed.
 ///

@@ -16,6 +16,9 @@
 //! A post that wakes no worker because of the deferral changes the word, and so does the payment.
 //! If the post comes first, the paying thread sees the job that was posted. If the payment comes
 //! first, the post sees that nothing is owed any more. This needs no fence, light or heavy.
+//!
+//! A worker that passes the baton may rely on the deferral as well. The paying thread then sees the
+//! jobs that this worker saw. `Sleep::must_fence_posters` argues the jobs that it did not see.
 
 use crate::word::Event;
 use crate::{Reason, Sleep, Waker};

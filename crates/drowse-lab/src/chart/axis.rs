@@ -25,15 +25,24 @@ impl Axis {
     /// the rest, which must fit in too.
     #[must_use]
     pub fn of(medians: &[f64], all: &[f64], unit: &str) -> Self {
-        let largest = |values: &[f64]| values.iter().copied().filter(|v| v.is_finite()).fold(0.0, f64::max);
+        let largest =
+            |values: &[f64]| values.iter().copied().filter(|v| v.is_finite()).fold(0.0, f64::max);
         let least = |values: &[f64]| {
-            values.iter().copied().filter(|&v| v.is_finite() && v > 0.0).fold(f64::INFINITY, f64::min)
+            values
+                .iter()
+                .copied()
+                .filter(|&v| v.is_finite() && v > 0.0)
+                .fold(f64::INFINITY, f64::min)
         };
         let top = largest(all).max(largest(medians));
         let bottom = least(medians);
         let positive = medians.iter().all(|&median| median > 0.0);
         let log = positive && bottom.is_finite() && top / bottom > LOG_FROM;
-        if log { Self::logarithmic(bottom.min(least(all)), top, unit) } else { Self::linear(top, unit) }
+        if log {
+            Self::logarithmic(bottom.min(least(all)), top, unit)
+        } else {
+            Self::linear(top, unit)
+        }
     }
 
     /// Round values from `from` to `to`, with their names: few, for a narrow picture.
@@ -58,15 +67,23 @@ impl Axis {
         let count = (top / step * 1.000_001).floor() as usize;
         let ticks = (0..=count).map(|i| i as f64 * step).collect();
         // It ends where the values do: another tick would be room for nothing.
-        Self { log: false, low: 0.0, high: top.max(count as f64 * step), ticks, unit: unit.to_string() }
+        Self {
+            log: false,
+            low: 0.0,
+            high: top.max(count as f64 * step),
+            ticks,
+            unit: unit.to_string(),
+        }
     }
 
     fn logarithmic(bottom: f64, top: f64, unit: &str) -> Self {
         let low = nice_at_most(bottom);
         let high = nice_at_least(top).max(low * 10.0);
-        let decades = (low.log10().floor() as i32..=high.log10().ceil() as i32).map(|e| 10_f64.powi(e));
+        let decades =
+            (low.log10().floor() as i32..=high.log10().ceil() as i32).map(|e| 10_f64.powi(e));
         let within = |v: &f64| *v >= low * 0.999 && *v <= high * 1.001;
-        let fine: Vec<f64> = decades.clone().flat_map(|d| [d, 2.0 * d, 5.0 * d]).filter(within).collect();
+        let fine: Vec<f64> =
+            decades.clone().flat_map(|d| [d, 2.0 * d, 5.0 * d]).filter(within).collect();
         let coarse: Vec<f64> = decades.filter(within).collect();
         let ticks = if fine.len() <= TICKS {
             fine
@@ -113,13 +130,21 @@ fn plain(value: f64) -> String {
 /// The least of 1, 2, 5, 10, 20, ... that is not below the value.
 fn nice_at_least(value: f64) -> f64 {
     let decade = 10_f64.powf(value.log10().floor());
-    [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * decade).find(|&n| n >= value * 0.999_999).unwrap_or(value)
+    [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|m| m * decade)
+        .find(|&n| n >= value * 0.999_999)
+        .unwrap_or(value)
 }
 
 /// The largest of them that is not above it.
 fn nice_at_most(value: f64) -> f64 {
     let decade = 10_f64.powf(value.log10().floor());
-    [5.0, 2.0, 1.0].into_iter().map(|m| m * decade).find(|&n| n <= value * 1.000_001).unwrap_or(value)
+    [5.0, 2.0, 1.0]
+        .into_iter()
+        .map(|m| m * decade)
+        .find(|&n| n <= value * 1.000_001)
+        .unwrap_or(value)
 }
 
 #[cfg(test)]

@@ -23,7 +23,8 @@ pub enum State {
 
 impl State {
     /// All of them, in the order of drawing.
-    pub const ALL: [Self; 6] = [Self::Asleep, Self::Sleepy, Self::Idle, Self::Active, Self::Other, Self::Job];
+    pub const ALL: [Self; 6] =
+        [Self::Asleep, Self::Sleepy, Self::Idle, Self::Active, Self::Other, Self::Job];
 
     /// By the schema's name.
     #[must_use]
@@ -66,7 +67,11 @@ pub fn timeline_data(timeline: &Timeline) -> Value {
     let mut spans: BTreeMap<State, Vec<[i64; 3]>> = BTreeMap::new();
     for span in &timeline.spans {
         let (from, to) = (nanos(span.from_us), nanos(span.to_us));
-        spans.entry(State::of(&span.state)).or_default().push([span.row as i64, from, (to - from).max(0)]);
+        spans.entry(State::of(&span.state)).or_default().push([
+            span.row as i64,
+            from,
+            (to - from).max(0),
+        ]);
     }
     let mut by_state = Map::new();
     for (state, mut list) in spans {

@@ -123,7 +123,8 @@ impl Dots<'_> {
 
 fn plot(out: &mut String, series: &[Series<'_>], axis: &Axis) {
     let middle = HEIGHT / 2.0;
-    let _ = write!(out, "<svg class=\"plot\" width=\"100%\" height=\"{HEIGHT}\" aria-hidden=\"true\">");
+    let _ =
+        write!(out, "<svg class=\"plot\" width=\"100%\" height=\"{HEIGHT}\" aria-hidden=\"true\">");
     for (place, _) in axis.ticks() {
         line(out, "g", (place, place), (0.0, HEIGHT));
     }

@@ -69,8 +69,12 @@ pub fn timeline_svg(timeline: &Timeline, drawing: &Drawing, id: &str) -> String 
     );
     axis(&mut out, drawing, height);
     for (row, name) in timeline.rows.iter().enumerate() {
-        let _ =
-            write!(out, "<text class=\"name\" x=\"0\" y=\"{}\">{}</text>", middle(row) + 4.0, escape(name));
+        let _ = write!(
+            out,
+            "<text class=\"name\" x=\"0\" y=\"{}\">{}</text>",
+            middle(row) + 4.0,
+            escape(name)
+        );
     }
     let _ = write!(out, "\n<g clip-path=\"url(#{id}-clip)\">");
     for state in State::ALL {
@@ -84,12 +88,15 @@ pub fn timeline_svg(timeline: &Timeline, drawing: &Drawing, id: &str) -> String 
     }
     for kind in ["steal", "wake"] {
         let (mut lines, mut heads) = (String::new(), String::new());
-        let drawn = timeline.arrows.iter().filter(|arrow| (arrow.kind == "steal") == (kind == "steal"));
+        let drawn =
+            timeline.arrows.iter().filter(|arrow| (arrow.kind == "steal") == (kind == "steal"));
         for arrow in drawn.filter(|arrow| drawing.sees(arrow.from_us, arrow.to_us)) {
             arrow_path(&mut lines, &mut heads, arrow, drawing);
         }
-        let _ =
-            write!(out, "<path class=\"a {kind}\" d=\"{lines}\"/><path class=\"h {kind}\" d=\"{heads}\"/>");
+        let _ = write!(
+            out,
+            "<path class=\"a {kind}\" d=\"{lines}\"/><path class=\"h {kind}\" d=\"{heads}\"/>"
+        );
     }
     out.push_str("</g>\n</svg>\n");
     out
@@ -99,7 +106,12 @@ pub fn timeline_svg(timeline: &Timeline, drawing: &Drawing, id: &str) -> String 
 fn summary(timeline: &Timeline) -> String {
     let count = |kind: &str| timeline.arrows.iter().filter(|arrow| arrow.kind == kind).count();
     let length = Scale::of(timeline.length_us, "us").figure(timeline.length_us);
-    format!("{} rows, {length}, {} wakes, {} steals", timeline.rows.len(), count("wake"), count("steal"))
+    format!(
+        "{} rows, {length}, {} wakes, {} steals",
+        timeline.rows.len(),
+        count("wake"),
+        count("steal")
+    )
 }
 
 fn middle(row: usize) -> f64 {
@@ -141,8 +153,11 @@ fn arrow_path(lines: &mut String, heads: &mut String, arrow: &Arrow, drawing: &D
     let (x1, x2) = (drawing.x(arrow.from_us), drawing.x(arrow.to_us));
     let (from, to) = (middle(arrow.from_row), middle(arrow.to_row));
     let down = if to >= from { 1.0 } else { -1.0 };
-    let (y1, y2) =
-        if arrow.from_row == arrow.to_row { (from - 14.0, to - 5.0) } else { (from, to - down * 6.0) };
+    let (y1, y2) = if arrow.from_row == arrow.to_row {
+        (from - 14.0, to - 5.0)
+    } else {
+        (from, to - down * 6.0)
+    };
     points(lines, &[("M", x1, y1), ("L", x2, y2)]);
     let length = (x2 - x1).hypot(y2 - y1).max(1e-6);
     let (dx, dy) = ((x2 - x1) / length, (y2 - y1) / length);

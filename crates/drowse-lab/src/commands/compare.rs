@@ -58,7 +58,11 @@ pub(super) fn compare(args: &CompareArgs) -> Result<End, Misuse> {
     }
     failures.iter().for_each(|failure| tell(format!("failed: {failure}")));
     if let Some(signal) = interrupt::stopped() {
-        tell(format!("stopped by {}: the results so far are in {}", interrupt::name(signal), file.display()));
+        tell(format!(
+            "stopped by {}: the results so far are in {}",
+            interrupt::name(signal),
+            file.display()
+        ));
         return Ok(End::Stopped(signal));
     }
     Ok(if failures.is_empty() { End::Well } else { End::Amiss })
@@ -89,7 +93,8 @@ fn build_others(selection: &Selection) {
 fn plan(args: &CompareArgs) -> Plan {
     let selection = selection(args);
     let cpus = host::cpus();
-    let mut plan = if args.full { Plan::full(&selection, cpus) } else { Plan::quick(&selection, cpus) };
+    let mut plan =
+        if args.full { Plan::full(&selection, cpus) } else { Plan::quick(&selection, cpus) };
     if let Some(rounds) = args.rounds {
         plan = plan.with_rounds(rounds.into());
     }
@@ -103,7 +108,8 @@ fn plan(args: &CompareArgs) -> Plan {
 /// The difference between waking all and waking one, if the plan has to do with it. And what went
 /// wrong.
 fn pictures(plan: &Plan) -> (Vec<Timeline>, Option<String>) {
-    if interrupt::stopped().is_some() || !plan.places.iter().any(|place| place.workload == PICTURED) {
+    if interrupt::stopped().is_some() || !plan.places.iter().any(|place| place.workload == PICTURED)
+    {
         return (Vec::new(), None);
     }
     match traced(PICTURED, &SleepProtocol::ALL, WIDTH, None) {

@@ -110,21 +110,30 @@ fn compare_cells(old: &Cell, new: &Cell, measures: &[Measure], all: &mut Compari
     match (&old.outcome, &new.outcome) {
         (Outcome::Figures(a), Outcome::Figures(b)) => {
             for measure in measures {
-                let (Some(a), Some(b)) = (a.measure(&measure.name), b.measure(&measure.name)) else {
+                let (Some(a), Some(b)) = (a.measure(&measure.name), b.measure(&measure.name))
+                else {
                     continue;
                 };
                 all.compared += 1;
-                all.judged += usize::from(a.processes().min(b.processes()) >= Limits::TWO_RUNS.processes);
+                all.judged +=
+                    usize::from(a.processes().min(b.processes()) >= Limits::TWO_RUNS.processes);
                 let difference = differ_within(a, b, &Limits::TWO_RUNS.of_unit(&measure.unit));
                 if difference.verdict == Verdict::Same {
                     continue;
                 }
-                let times = difference.ratio.map_or(String::new(), |value| format!(" ({})", ratio(value)));
+                let medians = [median(a.samples()), median(b.samples())];
+                // A ratio to the value at which the measurement stops would mean nothing.
+                let capped = medians.iter().flatten().find(|value| measure.is_at_cap(**value));
+                let times = match (capped, difference.ratio) {
+                    (Some(value), _) => format!(" (one is {})", measure.figure(*value)),
+                    (None, Some(value)) => format!(" ({})", ratio(value)),
+                    (None, None) => String::new(),
+                };
                 let few = (difference.verdict == Verdict::Unknown).then_some(FEW);
                 let better = difference.better(measure.less_is_better);
                 all.moves.push(Move {
-                    before: median(a.samples()),
-                    after: median(b.samples()),
+                    before: medians[0],
+                    after: medians[1],
                     unit: measure.unit.clone(),
                     ..moved(format!("{}{times}", measure.label), better, few.or(noise))
                 });
@@ -147,19 +156,24 @@ fn mostly_noisy(cell: &Cell) -> bool {
 
 fn notes(before: &Results, after: &Results) -> Vec<String> {
     let mut notes = Vec::new();
-    let host =
-        |results: &Results| format!("{} x {}, {}", results.host.cpus, results.host.cpu, results.host.system);
+    let host = |results: &Results| {
+        format!("{} x {}, {}", results.host.cpus, results.host.cpu, results.host.system)
+    };
     if host(before) != host(after) {
         notes.push(format!("not the same machine: {} and {}", host(before), host(after)));
     }
     for old in &before.contenders {
-        let new = after.contenders.iter().find(|new| new.name == old.name && new.about != old.about);
-        notes.extend(
-            new.map(|new| format!("not the same {}: \"{}\" and \"{}\"", old.name, old.about, new.about)),
-        );
+        let new =
+            after.contenders.iter().find(|new| new.name == old.name && new.about != old.about);
+        notes.extend(new.map(|new| {
+            format!("not the same {}: \"{}\" and \"{}\"", old.name, old.about, new.about)
+        }));
     }
     if before.build.rustc != after.build.rustc {
-        notes.push(format!("not the same compiler: {} and {}", before.build.rustc, after.build.rustc));
+        notes.push(format!(
+            "not the same compiler: {} and {}",
+            before.build.rustc, after.build.rustc
+        ));
     }
     notes
 }
@@ -174,7 +188,8 @@ fn as_text(comparison: &Comparison) -> String {
             (None, _) => "noise?",
         };
         let Move { workload, contender, threads, what, .. } = moved;
-        let threads = if *threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
+        let threads =
+            if *threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
         let mut line = format!("{sign}  {workload} on {contender}, {threads}: {what}");
         if let (Some(before), Some(after)) = (moved.before, moved.after) {
             line += &format!(": {} to {}", figure(before, &moved.unit), figure(after, &moved.unit));
@@ -192,7 +207,8 @@ fn as_text(comparison: &Comparison) -> String {
             "Note: {noise} differ, but most of their processes ran on a busy machine; measure again on a quiet one."
         ));
     }
-    let count = |better| comparison.moves.iter().filter(|moved| moved.better == Some(better)).count();
+    let count =
+        |better| comparison.moves.iter().filter(|moved| moved.better == Some(better)).count();
     let (better, worse) = (count(true), count(false));
     lines.push(match better + worse {
         0 if comparison.judged == 0 && comparison.compared > 0 => format!(

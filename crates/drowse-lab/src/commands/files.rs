@@ -70,7 +70,8 @@ pub(super) fn write_results(path: &Path, results: &Results) -> Result<Option<Pat
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Misuse(format!("cannot rename {}: {error}", path.display()))),
     }?;
-    fs::rename(&part, path).map_err(|error| Misuse(format!("cannot write {}: {error}", path.display())))?;
+    fs::rename(&part, path)
+        .map_err(|error| Misuse(format!("cannot write {}: {error}", path.display())))?;
     Ok(aside)
 }
 

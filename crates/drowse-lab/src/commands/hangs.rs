@@ -2,7 +2,7 @@
 
 use super::{End, Misuse};
 use crate::cli::{HangsArgs, HangsChildArgs};
-use crate::contender::{Pool, Rayon};
+use crate::contender::{Contender, Rayon};
 use crate::hangs::{self, ALL, Program, Table, Who};
 use crate::platform::interrupt;
 use crate::say::{self, say, say_json, tell};
@@ -11,15 +11,20 @@ use std::io::{self, IsTerminal};
 pub(super) fn hangs(args: &HangsArgs) -> Result<End, Misuse> {
     // It could be drowse under rayon's name.
     Rayon::new(1)?;
-    let asked =
-        |program: &&Program| args.program.is_empty() || args.program.iter().any(|name| name == program.name);
-    let runs: Vec<_> =
-        ALL.iter().filter(asked).flat_map(|program| program.all().map(move |who| (program, who))).collect();
+    let asked = |program: &&Program| {
+        args.program.is_empty() || args.program.iter().any(|name| name == program.name)
+    };
+    let runs: Vec<_> = ALL
+        .iter()
+        .filter(asked)
+        .flat_map(|program| program.all().map(move |who| (program, who)))
+        .collect();
     let (watch, on_terminal) = (interrupt::watch(), io::stderr().is_terminal());
     let mut table = Table::default();
     for (done, (program, who)) in runs.iter().enumerate() {
         let cure = program.cure(*who).map_or(String::new(), |cure| format!(" ({})", cure.how));
-        let line = format!("{} of {}: {} on {}{cure}", done + 1, runs.len(), program.name, who.name());
+        let line =
+            format!("{} of {}: {} on {}{cure}", done + 1, runs.len(), program.name, who.name());
         match (args.json, on_terminal) {
             (true, _) => {}
             (false, true) => say::draw(&line),
@@ -39,7 +44,8 @@ pub(super) fn hangs(args: &HangsArgs) -> Result<End, Misuse> {
         say_json(&hangs::as_json(&table))?;
     } else {
         if let [name] = &args.program[..] {
-            let about = ALL.iter().find(|program| program.name == name).map_or("", |program| program.about);
+            let about =
+                ALL.iter().find(|program| program.name == name).map_or("", |program| program.about);
             say(format!("{name}: {about}.\n"));
         }
         say(&table);

@@ -76,12 +76,18 @@ pub fn main() -> ExitCode {
 
 fn perform(cli: Cli) -> Result<End, Misuse> {
     if cfg!(debug_assertions) && measures(cli.command.as_ref()) {
-        tell(format!("warning: {}; for figures, use `cargo run --release --`", runner::DEBUG_BUILD));
+        tell(format!(
+            "warning: {}; for figures, use `cargo run --release --`",
+            runner::DEBUG_BUILD
+        ));
     }
     match cli.command {
         None => {
             say("A quick comparison, of about a minute; --help says what else there is.");
-            compare::compare(&CompareArgs { out: "target/drowse-lab".into(), ..CompareArgs::default() })
+            compare::compare(&CompareArgs {
+                out: "target/drowse-lab".into(),
+                ..CompareArgs::default()
+            })
         }
         Some(Command::List(args)) => list::list(&args),
         Some(Command::Run(args)) => run::run(&args),
@@ -109,7 +115,8 @@ fn measures(command: Option<&Command>) -> bool {
 /// Prints what is to be said after the table: the findings, and the notes of the run.
 fn conclude(results: &Results) {
     let findings = crate::report::findings(results);
-    let findings = findings.iter().enumerate().map(|(at, finding)| format!("{}. {finding}", at + 1));
+    let findings =
+        findings.iter().enumerate().map(|(at, finding)| format!("{}. {finding}", at + 1));
     let notes = results.notes.iter().map(|note| format!("Note: {note}."));
     let lines: Vec<_> = findings.chain(notes).collect();
     if !lines.is_empty() {

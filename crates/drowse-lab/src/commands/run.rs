@@ -7,7 +7,7 @@ use crate::platform::interrupt;
 use crate::runner::{self, Progress};
 use crate::say::{say, say_json, tell};
 use crate::schema::{Cell, Outcome, Results};
-use crate::stats::{Summary, figure, range_beside};
+use crate::stats::{Summary, range_beside};
 use crate::{contender, host};
 
 pub(super) fn run(args: &RunArgs) -> Result<End, Misuse> {
@@ -44,7 +44,11 @@ fn on_protocol(contender: &str, protocol: Option<&str>) -> Result<String, Misuse
         )));
     }
     let known = contender::ALL.iter().any(|spec| spec.name == name);
-    if known { Ok(name) } else { Err(Misuse(format!("there is no contender for the protocol {protocol}"))) }
+    if known {
+        Ok(name)
+    } else {
+        Err(Misuse(format!("there is no contender for the protocol {protocol}")))
+    }
 }
 
 fn as_text(results: &Results, cell: &Cell) -> String {
@@ -57,8 +61,9 @@ fn as_text(results: &Results, cell: &Cell) -> String {
     let measures = results.workloads.iter().flat_map(|workload| &workload.measures);
     let parts = measures.filter_map(|measure| {
         let summary = Summary::of(figures.measure(&measure.name)?)?;
-        let (median, unit) = (figure(summary.median, &measure.unit), &measure.unit);
-        let interval = range_beside(summary.median, summary.interval.low, summary.interval.high, unit);
+        let (median, unit) = (measure.figure(summary.median), &measure.unit);
+        let interval =
+            range_beside(summary.median, summary.interval.low, summary.interval.high, unit);
         let samples = if summary.count == 1 { "sample" } else { "samples" };
         Some(format!("{} {median} ({interval}; {} {samples})", measure.label, summary.count))
     });

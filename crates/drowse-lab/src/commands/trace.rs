@@ -54,7 +54,10 @@ pub(super) fn traced(
     let draw = |(Captured { trace, records, warm }, protocol): (&Captured, &SleepProtocol)| {
         let json = trace.to_chrome_json(&cut(records, &window(records, *warm, length * IN_FILE)));
         let shown = window(records, *warm, length);
-        Traced { timeline: timeline(trace, records, shown, threads, workload, protocol.name()), json }
+        Traced {
+            timeline: timeline(trace, records, shown, threads, workload, protocol.name()),
+            json,
+        }
     };
     Ok(all.iter().zip(protocols).map(draw).collect())
 }
@@ -67,13 +70,16 @@ fn clear(all: &[Captured]) -> Duration {
         records.iter().filter(|record| shown.contains(&record.at) && is_arrow(record.what)).count()
     };
     let mut halves = (0..HALVINGS).map(|times| WINDOW / (1 << times));
-    let fits = |length: &Duration| all.iter().all(|captured| arrows(captured, *length) <= MOST_ARROWS);
+    let fits =
+        |length: &Duration| all.iter().all(|captured| arrows(captured, *length) <= MOST_ARROWS);
     halves.find(fits).unwrap_or(WINDOW / (1 << HALVINGS))
 }
 
 pub(super) fn trace(args: &TraceArgs) -> Result<End, Misuse> {
     prepare(&args.out, &[])?;
-    let asked = |protocol: &SleepProtocol| args.protocol.as_ref().is_none_or(|name| name == protocol.name());
+    let asked = |protocol: &SleepProtocol| {
+        args.protocol.as_ref().is_none_or(|name| name == protocol.name())
+    };
     let protocols: Vec<_> = SleepProtocol::ALL.into_iter().filter(asked).collect();
     let (clock, mut results) = (Instant::now(), empty(args));
     let all = match traced(&args.workload, &protocols, args.threads, args.window) {
@@ -99,8 +105,11 @@ pub(super) fn trace(args: &TraceArgs) -> Result<End, Misuse> {
 
 /// Results without cells, which hold the pictures.
 fn empty(args: &TraceArgs) -> Results {
-    let place =
-        Place { workload: args.workload.clone(), contender: "drowse".to_owned(), threads: args.threads };
+    let place = Place {
+        workload: args.workload.clone(),
+        contender: "drowse".to_owned(),
+        threads: args.threads,
+    };
     let plan = Plan { places: Vec::new(), ..Plan::one(place, TIME) };
     let mut results = runner::run(&plan, &Progress::hidden()).results;
     results.plan = format!("trace --workload {} --threads {}", args.workload, args.threads);

@@ -1,7 +1,8 @@
 //! async-executor, which smol is made of.
 
+use super::awaited::for_tasks_only;
 use super::serial::Serial;
-use super::{Pool, Reason, for_tasks_only};
+use super::{Can, Contender, Pool, Reason};
 use async_executor::Executor;
 use std::future::{Future, pending};
 use std::sync::Arc;
@@ -11,10 +12,11 @@ use std::thread;
 #[derive(Debug)]
 pub struct AsyncExecutor(Arc<Executor<'static>>);
 
-impl Pool for AsyncExecutor {
+impl Contender for AsyncExecutor {
     const NAME: &'static str = "async-executor";
-    const ABOUT: &'static str = "async-executor 1, run by some threads; a job is a future that is ready";
-    type Fork = Serial;
+    const ABOUT: &'static str =
+        "async-executor 1, run by some threads; a job is a future that is ready";
+    type Pool = Self;
 
     fn new(threads: usize) -> Result<Self, Reason> {
         let executor = Arc::new(Executor::new());
@@ -24,6 +26,10 @@ impl Pool for AsyncExecutor {
         }
         Ok(Self(executor))
     }
+}
+
+impl Pool for AsyncExecutor {
+    type Fork = Serial;
 
     for_tasks_only!();
 
@@ -34,9 +40,7 @@ impl Pool for AsyncExecutor {
         self.0.spawn(async { job() })
     }
 
-    fn can_poll() -> Result<(), Reason> {
-        Ok(())
-    }
+    const CAN_POLL: Can = Ok(());
 
     fn spawn_future<T: Send + 'static>(
         &self,

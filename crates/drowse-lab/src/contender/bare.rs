@@ -2,7 +2,7 @@
 
 use super::borrowed::{Job, forever};
 use super::serial::Serial;
-use super::{Pool, Reason};
+use super::{Can, Contender, Pool, Reason};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Thread};
@@ -30,17 +30,19 @@ impl Bare {
     }
 }
 
-impl Pool for Bare {
+impl Contender for Bare {
     const NAME: &'static str = "bare";
-    const ABOUT: &'static str = "the limit: one thread, parked and unparked by the standard library";
-    type Fork = Serial;
+    const ABOUT: &'static str =
+        "the limit: one thread, parked and unparked by the standard library";
+    type Pool = Self;
 
     fn new(_threads: usize) -> Result<Self, Reason> {
         let place = Arc::new(Place::default());
         let taker = Arc::clone(&place);
         let thread = thread::spawn(move || {
             loop {
-                let jobs = std::mem::take(&mut *taker.0.lock().unwrap_or_else(PoisonError::into_inner));
+                let jobs =
+                    std::mem::take(&mut *taker.0.lock().unwrap_or_else(PoisonError::into_inner));
                 if jobs.is_empty() {
                     thread::park();
                 }
@@ -49,10 +51,12 @@ impl Pool for Bare {
         });
         Ok(Self { place, thread: thread.thread().clone() })
     }
+}
 
-    fn can_fork() -> Result<(), Reason> {
-        Err("one thread: nothing to fork to")
-    }
+impl Pool for Bare {
+    type Fork = Serial;
+
+    const CAN_FORK: Can = Err("one thread: nothing to fork to");
 
     fn run<R: Send>(&self, f: impl FnOnce(&mut Serial) -> R + Send) -> R {
         let (result, caller) = (Arc::new(Mutex::new(None)), thread::current());
@@ -78,7 +82,5 @@ impl Pool for Bare {
         Ok(())
     }
 
-    fn is_parallel() -> bool {
-        false
-    }
+    const IS_PARALLEL: bool = false;
 }

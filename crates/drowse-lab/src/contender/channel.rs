@@ -2,7 +2,7 @@
 
 use super::borrowed::{Job, forever};
 use super::serial::Serial;
-use super::{Pool, Reason};
+use super::{Can, Contender, Pool, Reason};
 use crossbeam_channel::Sender;
 use std::panic::{self, AssertUnwindSafe};
 use std::{process, thread};
@@ -13,10 +13,10 @@ pub struct Channel {
     jobs: Sender<Job>,
 }
 
-impl Pool for Channel {
+impl Contender for Channel {
     const NAME: &'static str = "channel";
     const ABOUT: &'static str = "threads that take jobs from a crossbeam channel";
-    type Fork = Serial;
+    type Pool = Self;
 
     fn new(threads: usize) -> Result<Self, Reason> {
         let (jobs, queue) = crossbeam_channel::unbounded::<Job>();
@@ -26,10 +26,13 @@ impl Pool for Channel {
         }
         Ok(Self { jobs })
     }
+}
 
-    fn can_fork() -> Result<(), Reason> {
-        Err("a channel does not fork: who waits for a job on a thread of the pool blocks it")
-    }
+impl Pool for Channel {
+    type Fork = Serial;
+
+    const CAN_FORK: Can =
+        Err("a channel does not fork: who waits for a job on a thread of the pool blocks it");
 
     fn run<R: Send>(&self, f: impl FnOnce(&mut Serial) -> R + Send) -> R {
         let (send, receive) = crossbeam_channel::bounded(1);
@@ -39,7 +42,9 @@ impl Pool for Channel {
         // SAFETY: the result comes when the job is done with what it borrows. Without one, the
         // process ends here; and a job that cannot be sent is dropped here.
         let job = unsafe { forever(job) };
-        self.jobs.send(job).unwrap_or_else(|_| unreachable!("the threads live as long as the channel"));
+        self.jobs
+            .send(job)
+            .unwrap_or_else(|_| unreachable!("the threads live as long as the channel"));
         match receive.recv() {
             Ok(result) => result.unwrap_or_else(|payload| panic::resume_unwind(payload)),
             Err(_) => process::abort(),

@@ -1,6 +1,6 @@
 //! chili, a pool that shares work by heartbeat.
 
-use super::{NO_HEARTBEAT, Pool, Reason, fork};
+use super::{Can, Contender, NO_HEARTBEAT, Pool, Reason, fork};
 use chili::{Config, Scope, ThreadPool};
 use std::num::NonZero;
 
@@ -29,29 +29,30 @@ fork! {
     }
 }
 
-impl Pool for Chili {
+impl Contender for Chili {
     const NAME: &'static str = "chili";
-    const ABOUT: &'static str = "chili 0.2: shares a job each heartbeat, and runs most joins as plain calls";
-    type Fork = ChiliFork;
+    const ABOUT: &'static str =
+        "chili 0.2: shares a job each heartbeat, and runs most joins as plain calls";
+    type Pool = Self;
 
     fn new(threads: usize) -> Result<Self, Reason> {
         let config = Config { thread_count: NonZero::new(threads), ..Config::default() };
         Ok(Self(ThreadPool::with_config(config)))
     }
+}
+
+impl Pool for Chili {
+    type Fork = ChiliFork;
 
     fn run<R: Send>(&self, f: impl FnOnce(&mut ChiliFork) -> R + Send) -> R {
         ChiliFork::within(&mut self.0.scope(), f)
     }
 
-    fn can_spawn() -> Result<(), Reason> {
-        Err("it takes no jobs that nobody waits for")
-    }
+    const CAN_SPAWN: Can = Err("it takes no jobs that nobody waits for");
 
     fn spawn<J: FnOnce() + Send + 'static>(&self, _job: J) -> Result<(), Reason> {
-        Self::can_spawn()
+        Self::CAN_SPAWN
     }
 
-    fn can_wait_in_halves() -> Result<(), Reason> {
-        Err(NO_HEARTBEAT)
-    }
+    const CAN_WAIT_IN_HALVES: Can = Err(NO_HEARTBEAT);
 }

@@ -1,6 +1,6 @@
 //! drowse, on each of its sleep protocols, and without its hand in where workers begin.
 
-use super::{Pool, Reason, fork};
+use super::{Can, Contender, Pool, Reason, fork};
 use drowse::{Counters, SleepProtocol, Steering, ThreadPool, ThreadPoolBuilder, Trace};
 use std::future::Future;
 
@@ -14,9 +14,7 @@ fork! {
         drowse::join(|| a(&mut Self), || b(&mut Self))
     }
 
-    fn can_spawn() -> Result<(), Reason> {
-        Ok(())
-    }
+    const CAN_SPAWN: Can = Ok(());
 
     fn scope<J: FnOnce() + Send>(&mut self, jobs: impl Iterator<Item = J> + Send) -> Result<(), Reason> {
         drowse::scope(|scope| jobs.for_each(|job| scope.spawn(move |_| job())));
@@ -29,8 +27,9 @@ fork! {
     }
 }
 
-fn build(threads: usize, builder: ThreadPoolBuilder) -> Result<ThreadPool, Reason> {
-    builder.num_threads(threads).build().map_err(|_| "its threads could not be started")
+fn build(threads: usize, builder: ThreadPoolBuilder) -> Result<DrowsePool, Reason> {
+    let pool = builder.num_threads(threads).build();
+    pool.map(DrowsePool).map_err(|_| "its threads could not be started")
 }
 
 /// The contender of the default sleep protocol once more, by that protocol's name. A plan leaves it
@@ -49,60 +48,67 @@ fn on(protocol: SleepProtocol) -> ThreadPoolBuilder {
     ThreadPoolBuilder::new().sleep_protocol(protocol)
 }
 
+/// A pool of drowse's, however it was built. All of drowse's contenders share this type, so that
+/// each workload is compiled for it once.
+#[derive(Debug)]
+pub struct DrowsePool(ThreadPool);
+
+impl Pool for DrowsePool {
+    type Fork = DrowseFork;
+
+    fn run<R: Send>(&self, f: impl FnOnce(&mut DrowseFork) -> R + Send) -> R {
+        self.0.install(|| f(&mut DrowseFork))
+    }
+
+    fn spawn<J: FnOnce() + Send + 'static>(&self, job: J) -> Result<(), Reason> {
+        self.0.spawn(job);
+        Ok(())
+    }
+
+    const CAN_AWAIT: Can = Ok(());
+
+    fn spawn_job<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> impl Future<Output = T> + Send + 'static {
+        let handle = self.0.spawn_handle(job);
+        async { handle.await.expect("a job does not panic") }
+    }
+
+    const CAN_POLL: Can = Ok(());
+
+    fn spawn_future<T: Send + 'static>(
+        &self,
+        future: impl Future<Output = T> + Send + 'static,
+    ) -> impl Future<Output = T> + Send + 'static {
+        let task = self.0.spawn_future(future);
+        async { task.await.expect("a future does not panic") }
+    }
+}
+
 macro_rules! drowse_with {
     ($(#[$doc:meta])* $name:ident, $text:literal, $about:literal, $builder:expr) => {
         $(#[$doc])*
         #[derive(Debug)]
-        pub struct $name(ThreadPool);
+        pub struct $name;
 
-        impl Pool for $name {
+        impl Contender for $name {
             const NAME: &'static str = $text;
             const ABOUT: &'static str = $about;
-            type Fork = DrowseFork;
+            type Pool = DrowsePool;
 
             fn about() -> String {
                 match $text {
                     "drowse" => format!("{}, {}", Self::ABOUT, by_environment()),
-                    name if is_the_default_by_name(name) => format!("{}: the default, as drowse", Self::ABOUT),
+                    name if is_the_default_by_name(name) => {
+                        format!("{}: the default, as drowse", Self::ABOUT)
+                    }
                     _ => Self::ABOUT.to_owned(),
                 }
             }
 
-            fn new(threads: usize) -> Result<Self, Reason> {
-                build(threads, $builder).map(Self)
-            }
-
-            fn run<R: Send>(&self, f: impl FnOnce(&mut DrowseFork) -> R + Send) -> R {
-                self.0.install(|| f(&mut DrowseFork))
-            }
-
-            fn spawn<J: FnOnce() + Send + 'static>(&self, job: J) -> Result<(), Reason> {
-                self.0.spawn(job);
-                Ok(())
-            }
-
-            fn can_await() -> Result<(), Reason> {
-                Ok(())
-            }
-
-            fn spawn_job<T: Send + 'static>(
-                &self,
-                job: impl FnOnce() -> T + Send + 'static,
-            ) -> impl Future<Output = T> + Send + 'static {
-                let handle = self.0.spawn_handle(job);
-                async { handle.await.expect("a job does not panic") }
-            }
-
-            fn can_poll() -> Result<(), Reason> {
-                Ok(())
-            }
-
-            fn spawn_future<T: Send + 'static>(
-                &self,
-                future: impl Future<Output = T> + Send + 'static,
-            ) -> impl Future<Output = T> + Send + 'static {
-                let task = self.0.spawn_future(future);
-                async { task.await.expect("a future does not panic") }
+            fn new(threads: usize) -> Result<DrowsePool, Reason> {
+                build(threads, $builder)
             }
         }
     };
@@ -158,48 +164,14 @@ drowse_with!(
     on(SleepProtocol::Sleepy)
 );
 
-/// A pool that is being traced. Not a contender: for pictures.
-#[derive(Debug)]
-pub struct DrowseTraced {
-    pool: ThreadPool,
-    trace: Trace,
-}
-
-impl DrowseTraced {
-    /// A pool on this protocol, and its trace.
-    ///
-    /// # Errors
-    ///
-    /// If its threads cannot be started.
-    pub fn on(threads: usize, protocol: SleepProtocol) -> Result<Self, Reason> {
-        let trace = Trace::new();
-        let builder = ThreadPoolBuilder::new().num_threads(threads).sleep_protocol(protocol).trace(&trace);
-        Ok(Self { pool: builder.build().map_err(|_| "its threads could not be started")?, trace })
-    }
-
-    /// What was recorded.
-    pub fn trace(&self) -> &Trace {
-        &self.trace
-    }
-}
-
-impl Pool for DrowseTraced {
-    const NAME: &'static str = "drowse-traced";
-    const ABOUT: &'static str = "drowse with its trace on";
-    type Fork = DrowseFork;
-
-    fn new(threads: usize) -> Result<Self, Reason> {
-        Self::on(threads, SleepProtocol::default())
-    }
-
-    fn run<R: Send>(&self, f: impl FnOnce(&mut DrowseFork) -> R + Send) -> R {
-        self.pool.install(|| f(&mut DrowseFork))
-    }
-
-    fn spawn<J: FnOnce() + Send + 'static>(&self, job: J) -> Result<(), Reason> {
-        self.pool.spawn(job);
-        Ok(())
-    }
+/// Builds a pool on this protocol that is being traced, for pictures. Returns its trace with it.
+///
+/// # Errors
+///
+/// If its threads cannot be started.
+pub fn traced(threads: usize, protocol: SleepProtocol) -> Result<(DrowsePool, Trace), Reason> {
+    let trace = Trace::new();
+    Ok((build(threads, ThreadPoolBuilder::new().sleep_protocol(protocol).trace(&trace))?, trace))
 }
 
 #[cfg(test)]

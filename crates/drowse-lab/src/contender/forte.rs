@@ -1,6 +1,6 @@
 //! forte, a pool that shares work by heartbeat and runs futures.
 
-use super::{NO_HEARTBEAT, Pool, Reason, fork};
+use super::{Can, Contender, NO_HEARTBEAT, Pool, Reason, fork};
 use forte::{ThreadPool, Worker};
 
 /// A pool of forte's, which lives as long as the process.
@@ -35,9 +35,7 @@ fork! {
         worker.join(|worker| Self::within(worker, a), |worker| Self::within(worker, b))
     }
 
-    fn can_spawn() -> Result<(), Reason> {
-        Ok(())
-    }
+    const CAN_SPAWN: Can = Ok(());
 
     fn scope<J: FnOnce() + Send>(&mut self, jobs: impl Iterator<Item = J> + Send) -> Result<(), Reason> {
         self.worker().scope(|scope| jobs.for_each(|job| scope.spawn(move |_| job())));
@@ -50,10 +48,10 @@ fork! {
     }
 }
 
-impl Pool for Forte {
+impl Contender for Forte {
     const NAME: &'static str = "forte";
     const ABOUT: &'static str = "forte 1.0.0-alpha.4 (1.0.0-beta asks for Rust 1.96)";
-    type Fork = ForteFork;
+    type Pool = Self;
 
     fn new(threads: usize) -> Result<Self, Reason> {
         let pool: &'static ThreadPool = Box::leak(Box::new(ThreadPool::new()));
@@ -63,6 +61,10 @@ impl Pool for Forte {
             Err("it did not start that many threads")
         }
     }
+}
+
+impl Pool for Forte {
+    type Fork = ForteFork;
 
     fn run<R: Send>(&self, f: impl FnOnce(&mut ForteFork) -> R + Send) -> R {
         self.0.with_worker(|worker| ForteFork::within(worker, f))
@@ -73,7 +75,5 @@ impl Pool for Forte {
         Ok(())
     }
 
-    fn can_wait_in_halves() -> Result<(), Reason> {
-        Err(NO_HEARTBEAT)
-    }
+    const CAN_WAIT_IN_HALVES: Can = Err(NO_HEARTBEAT);
 }

@@ -3,7 +3,9 @@
 //! A workload is written once, for any [`Pool`]. What a contender cannot do it says, and the table
 //! shows it.
 
+#[cfg(feature = "awaited")]
 mod async_executor;
+mod awaited;
 mod bare;
 mod borrowed;
 mod channel;
@@ -13,25 +15,33 @@ mod forte;
 mod rayon;
 mod serial;
 mod threads;
+#[cfg(feature = "awaited")]
 mod tokio;
 
+#[cfg(feature = "awaited")]
 pub use async_executor::AsyncExecutor;
+pub(crate) use awaited::{ARE_BUILT, NOT_BUILT, find_absent, is_for_others};
+pub use awaited::{AWAITED, Awaited, absent};
 pub use bare::Bare;
 pub use channel::Channel;
 pub use chili::Chili;
-pub use drowse::is_the_default_by_name;
 pub use drowse::{Drowse, DrowseCounters, DrowseGuests, DrowseJec, DrowseRelay, DrowseSleepy};
-pub use drowse::{DrowseTraced, DrowseUnsteered};
+pub use drowse::{DrowsePool, DrowseUnsteered};
+pub use drowse::{is_the_default_by_name, traced};
 pub use forte::Forte;
-pub use rayon::{Rayon, RayonOnDrowse};
+pub use rayon::{Rayon, RayonOnDrowse, RayonPool};
 pub use serial::Serial;
 pub use threads::Threads;
+#[cfg(feature = "awaited")]
 pub use tokio::{Tokio, TokioRayon};
 
 use std::future::Future;
 
 /// Why a contender has no figure: in a sentence.
 pub type Reason = &'static str;
+
+/// An ability: there, or the reason why not.
+pub type Can = Result<(), Reason>;
 
 /// A place in the code from which one may fork.
 pub trait Fork {
@@ -44,17 +54,18 @@ pub trait Fork {
         RB: Send;
 
     /// Whether jobs can be given to the pool from here, inside it. The reason if not.
-    fn can_spawn() -> Result<(), Reason> {
-        Err("from inside it takes forks, and no other jobs")
-    }
+    const CAN_SPAWN: Can = Err("from inside it takes forks, and no other jobs");
 
     /// Gives the pool these jobs, one by one, and waits for all of them.
     ///
     /// # Errors
     ///
     /// If it takes none from here.
-    fn scope<J: FnOnce() + Send>(&mut self, _jobs: impl Iterator<Item = J> + Send) -> Result<(), Reason> {
-        Self::can_spawn()
+    fn scope<J: FnOnce() + Send>(
+        &mut self,
+        _jobs: impl Iterator<Item = J> + Send,
+    ) -> Result<(), Reason> {
+        Self::CAN_SPAWN
     }
 
     /// Gives the pool a job that nobody waits for.
@@ -63,7 +74,7 @@ pub trait Fork {
     ///
     /// If it takes none from here.
     fn spawn<J: FnOnce() + Send + 'static>(&mut self, _job: J) -> Result<(), Reason> {
-        Self::can_spawn()
+        Self::CAN_SPAWN
     }
 }
 
@@ -87,74 +98,42 @@ macro_rules! fork {
 }
 use fork;
 
-/// Says of a pool that it is there for what can be awaited, and for nothing else.
-macro_rules! for_tasks_only {
-    () => {
-        fn can_fork() -> Result<(), Reason> {
-            Err($crate::contender::FOR_TASKS)
-        }
-
-        fn can_enter() -> Result<(), Reason> {
-            Err($crate::contender::FOR_TASKS)
-        }
-
-        fn can_spawn() -> Result<(), Reason> {
-            Err($crate::contender::FOR_TASKS)
-        }
-
-        fn run<R: Send>(&self, f: impl FnOnce(&mut Serial) -> R + Send) -> R {
-            f(&mut Serial)
-        }
-
-        fn spawn<J: FnOnce() + Send + 'static>(&self, _: J) -> Result<(), Reason> {
-            Self::can_spawn()
-        }
-
-        fn can_await() -> Result<(), Reason> {
-            Ok(())
-        }
-    };
-}
-use for_tasks_only;
-
-/// Why such a pool has no other figures.
-const FOR_TASKS: Reason = "it is here for what can be awaited";
-
-/// A contender.
-pub trait Pool: Sized + Sync {
+/// A contender: a name, and the way to make its pool.
+pub trait Contender {
     /// Its name on the command line.
     const NAME: &'static str;
-    /// What it is, in a sentence.
+    /// Its description, in a sentence.
     const ABOUT: &'static str;
-    /// From where its code forks.
-    type Fork: Fork;
+    /// Its pool. Contenders that differ only in how their pool is built share a type, because each
+    /// workload is compiled once for each type of pool.
+    type Pool: Pool;
 
-    /// The same with what is known only when the program runs.
+    /// Returns the description, with what is known only when the program runs.
     fn about() -> String {
         Self::ABOUT.to_owned()
     }
 
-    /// A pool of so many threads.
+    /// Makes a pool of so many threads.
     ///
     /// # Errors
     ///
     /// If it cannot have that many, or not be chosen for this.
-    fn new(threads: usize) -> Result<Self, Reason>;
+    fn new(threads: usize) -> Result<Self::Pool, Reason>;
+}
+
+/// A pool that workloads run in.
+pub trait Pool: Sized + Sync {
+    /// From where its code forks.
+    type Fork: Fork;
 
     /// Whether it can run forks at all, and in parallel. The reason if not.
-    fn can_fork() -> Result<(), Reason> {
-        Ok(())
-    }
+    const CAN_FORK: Can = Ok(());
 
     /// Whether there is something to enter: threads that wait for work. The reason if not.
-    fn can_enter() -> Result<(), Reason> {
-        Ok(())
-    }
+    const CAN_ENTER: Can = Ok(());
 
     /// Whether it takes jobs that nobody waits for. The reason if not.
-    fn can_spawn() -> Result<(), Reason> {
-        Ok(())
-    }
+    const CAN_SPAWN: Can = Ok(());
 
     /// Calls `f` in the pool, from outside it, and waits.
     fn run<R: Send>(&self, f: impl FnOnce(&mut Self::Fork) -> R + Send) -> R;
@@ -169,9 +148,7 @@ pub trait Pool: Sized + Sync {
     fn spawn<J: FnOnce() + Send + 'static>(&self, job: J) -> Result<(), Reason>;
 
     /// Whether its jobs can be awaited. The reason if not.
-    fn can_await() -> Result<(), Reason> {
-        Err("its jobs cannot be awaited")
-    }
+    const CAN_AWAIT: Can = Err("its jobs cannot be awaited");
 
     /// Gives the pool a job whose result can be awaited. Only where [that can be](Self::can_await):
     /// elsewhere it is run by whoever awaits it.
@@ -183,9 +160,7 @@ pub trait Pool: Sized + Sync {
     }
 
     /// Whether it runs futures. The reason if not.
-    fn can_poll() -> Result<(), Reason> {
-        Err("it runs no futures")
-    }
+    const CAN_POLL: Can = Err("it runs no futures");
 
     /// Gives the pool a future to run. Only where [that can be](Self::can_poll): elsewhere it is
     /// run by whoever awaits it.
@@ -198,26 +173,28 @@ pub trait Pool: Sized + Sync {
 
     /// Whether two threads of the pool are known to run at the same time when there is work for
     /// both.
-    fn is_parallel() -> bool {
-        true
-    }
+    const IS_PARALLEL: bool = true;
 
     /// Whether the halves of a join may wait for each other. The reason if not.
-    fn can_wait_in_halves() -> Result<(), Reason> {
-        if Self::is_parallel() { Ok(()) } else { Err("one thread: the halves run one after the other") }
-    }
+    const CAN_WAIT_IN_HALVES: Can = if Self::IS_PARALLEL {
+        Ok(())
+    } else {
+        Err("one thread: the halves run one after the other")
+    };
 }
 
 /// Why a pool that shares jobs by heartbeat has no figures for halves that wait for each other.
-const NO_HEARTBEAT: Reason = "halves that do not fork have no heartbeat: they run one after the other";
+const NO_HEARTBEAT: Reason =
+    "halves that do not fork have no heartbeat: they run one after the other";
 
 /// What one does with a contender once it is known which.
 pub trait Visitor {
     /// What comes of it.
     type Output;
 
-    /// Called with the contender's type.
-    fn visit<P: Pool>(self) -> Self::Output;
+    /// Called with the type of the contender's pool, and the function that makes a pool of so many
+    /// threads.
+    fn visit<P: Pool>(self, new: fn(usize) -> Result<P, Reason>) -> Self::Output;
 }
 
 /// What can be said of a contender without running it.
@@ -231,18 +208,35 @@ pub struct Spec {
 
 /// Names each contender once. A new one is one word here.
 macro_rules! contenders {
-    ($($pool:ident),+ $(,)?) => {
+    ($($(#[$when:meta])* $contender:ident),+ $(,)?) => {
         /// Every contender that runs in this process, in the order of tables.
-        pub const ALL: &[Spec] =
-            &[$(Spec { name: <$pool as Pool>::NAME, about: <$pool as Pool>::about }),+];
+        pub const ALL: &[Spec] = &[$($(#[$when])* Spec {
+            name: <$contender as Contender>::NAME,
+            about: <$contender as Contender>::about,
+        }),+];
+
+        /// The contenders by number.
+        #[derive(Clone, Copy)]
+        enum Name {
+            $($(#[$when])* $contender,)+
+            RayonOnDrowse,
+        }
+
+        /// Finds a contender. Not generic, unlike `visit`.
+        fn by_name(name: &str) -> Option<Name> {
+            $($(#[$when])* if name == <$contender as Contender>::NAME {
+                return Some(Name::$contender);
+            })+
+            (name == RayonOnDrowse::NAME).then_some(Name::RayonOnDrowse)
+        }
 
         /// Calls the visitor with the contender of this name, even one that has a program of its
         /// own: it will say if this is not it.
         pub fn visit<V: Visitor>(name: &str, visitor: V) -> Option<V::Output> {
-            $(if name == <$pool as Pool>::NAME {
-                return Some(visitor.visit::<$pool>());
-            })+
-            (name == RayonOnDrowse::NAME).then(|| visitor.visit::<RayonOnDrowse>())
+            Some(match by_name(name)? {
+                $($(#[$when])* Name::$contender => visitor.visit(<$contender as Contender>::new),)+
+                Name::RayonOnDrowse => visitor.visit(RayonOnDrowse::new),
+            })
         }
     };
 }
@@ -262,8 +256,11 @@ contenders![
     Forte,
     Channel,
     Threads,
+    #[cfg(feature = "awaited")]
     Tokio,
+    #[cfg(feature = "awaited")]
     TokioRayon,
+    #[cfg(feature = "awaited")]
     AsyncExecutor,
 ];
 
@@ -279,23 +276,23 @@ mod tests {
     const PATIENCE: Duration = Duration::from_secs(60);
 
     /// Gives jobs from outside and from inside, where that can be done, and checks that all run.
-    struct GiveJobs;
+    struct GiveJobs(&'static str);
 
     impl Visitor for GiveJobs {
         type Output = ();
 
-        fn visit<P: Pool>(self) {
-            let pool = P::new(2).unwrap();
-            let (name, (send, receive)) = (P::NAME, channel());
+        fn visit<P: Pool>(self, new: fn(usize) -> Result<P, Reason>) {
+            let pool = new(2).unwrap();
+            let (name, (send, receive)) = (self.0, channel());
             let send_all = |number: usize| {
                 let send = send.clone();
                 move || send.send(number).unwrap()
             };
             let outside = (0..JOBS).try_for_each(|number| pool.spawn(send_all(number)));
-            assert_eq!(outside, P::can_spawn(), "{name}");
-            let inside =
-                pool.run(|fork| (JOBS..2 * JOBS).try_for_each(|number| fork.spawn(send_all(number))));
-            assert_eq!(inside, P::Fork::can_spawn(), "{name}");
+            assert_eq!(outside, P::CAN_SPAWN, "{name}");
+            let inside = pool
+                .run(|fork| (JOBS..2 * JOBS).try_for_each(|number| fork.spawn(send_all(number))));
+            assert_eq!(inside, P::Fork::CAN_SPAWN, "{name}");
             let expected: Vec<_> = [(outside, 0..JOBS), (inside, JOBS..2 * JOBS)]
                 .into_iter()
                 .flat_map(|(given, numbers)| numbers.filter(move |_| given.is_ok()))
@@ -308,8 +305,12 @@ mod tests {
             let count = AtomicUsize::new(0);
             let job = || _ = count.fetch_add(1, Ordering::Relaxed);
             let scope = pool.run(|fork| fork.scope((0..JOBS).map(|_| job)));
-            assert_eq!(scope, P::Fork::can_spawn(), "{name}");
-            assert_eq!(count.into_inner(), if scope.is_ok() { JOBS } else { 0 }, "{name}: when it ends");
+            assert_eq!(scope, P::Fork::CAN_SPAWN, "{name}");
+            assert_eq!(
+                count.into_inner(),
+                if scope.is_ok() { JOBS } else { 0 },
+                "{name}: when it ends"
+            );
             // Some contenders' threads end only with the process.
             std::mem::forget(pool);
         }
@@ -318,7 +319,11 @@ mod tests {
     #[test]
     fn jobs_that_are_taken_run_and_a_scope_waits_for_them() {
         for contender in ALL {
-            assert!(visit(contender.name, GiveJobs).is_some(), "{}", contender.name);
+            assert!(
+                visit(contender.name, GiveJobs(contender.name)).is_some(),
+                "{}",
+                contender.name
+            );
         }
     }
 }

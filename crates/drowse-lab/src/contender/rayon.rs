@@ -1,14 +1,18 @@
 //! rayon, on its own core or on drowse.
 
-use super::{Pool, Reason, fork};
+use super::{Can, Contender, Pool, Reason, fork};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// A pool of rayon's; `DROWSE` says whether its core is drowse. A program has the one or the other:
+/// A pool of rayon's, on whichever core this program has.
+#[derive(Debug)]
+pub struct RayonPool(ThreadPool);
+
+/// rayon; `DROWSE` says whether its core must be drowse. A program has the one core or the other:
 /// see [`runner::external`].
 ///
 /// [`runner::external`]: crate::runner::external
 #[derive(Debug)]
-pub struct OnCore<const DROWSE: bool>(ThreadPool);
+pub struct OnCore<const DROWSE: bool>;
 
 /// rayon as it is published.
 pub type Rayon = OnCore<false>;
@@ -26,9 +30,7 @@ fork! {
         rayon::join(|| a(&mut Self), || b(&mut Self))
     }
 
-    fn can_spawn() -> Result<(), Reason> {
-        Ok(())
-    }
+    const CAN_SPAWN: Can = Ok(());
 
     fn scope<J: FnOnce() + Send>(&mut self, jobs: impl Iterator<Item = J> + Send) -> Result<(), Reason> {
         rayon::scope(|scope| jobs.for_each(|job| scope.spawn(move |_| job())));
@@ -47,21 +49,25 @@ fn is_drowse(pool: &ThreadPool) -> bool {
     pool.install(drowse::current_thread_index).is_some()
 }
 
-impl<const DROWSE: bool> Pool for OnCore<DROWSE> {
+impl<const DROWSE: bool> Contender for OnCore<DROWSE> {
     const NAME: &'static str = if DROWSE { "rayon-on-drowse" } else { "rayon" };
     const ABOUT: &'static str =
         if DROWSE { "rayon 1.12 with drowse as its core" } else { "rayon 1.12 on its own core" };
-    type Fork = RayonFork;
+    type Pool = RayonPool;
 
-    fn new(threads: usize) -> Result<Self, Reason> {
+    fn new(threads: usize) -> Result<RayonPool, Reason> {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|_| "its threads could not be started")?;
         match (is_drowse(&pool), DROWSE) {
             (true, false) => Err("rayon's core is drowse in this program, not its own"),
             (false, true) => Err("rayon's core is its own in this program, not drowse"),
-            _ => Ok(Self(pool)),
+            _ => Ok(RayonPool(pool)),
         }
     }
+}
+
+impl Pool for RayonPool {
+    type Fork = RayonFork;
 
     fn run<R: Send>(&self, f: impl FnOnce(&mut RayonFork) -> R + Send) -> R {
         self.0.install(|| f(&mut RayonFork))
@@ -80,6 +86,9 @@ mod tests {
     #[test]
     fn nobody_passes_for_somebody_else() {
         assert!(Rayon::new(1).is_ok(), "this program has rayon's own core");
-        assert_eq!(RayonOnDrowse::new(1).unwrap_err(), "rayon's core is its own in this program, not drowse");
+        assert_eq!(
+            RayonOnDrowse::new(1).unwrap_err(),
+            "rayon's core is its own in this program, not drowse"
+        );
     }
 }

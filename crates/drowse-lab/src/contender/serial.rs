@@ -1,6 +1,6 @@
 //! One thread, and nothing else.
 
-use super::{Pool, Reason, fork};
+use super::{Can, Contender, Pool, Reason, fork};
 
 /// Calls one after the other.
 #[derive(Debug)]
@@ -13,28 +13,28 @@ fork! {
     }
 }
 
-impl Pool for Serial {
+impl Contender for Serial {
     const NAME: &'static str = "serial";
     const ABOUT: &'static str = "plain calls on one thread";
-    type Fork = Self;
+    type Pool = Self;
 
     fn new(_threads: usize) -> Result<Self, Reason> {
         Ok(Self)
     }
+}
+
+impl Pool for Serial {
+    type Fork = Self;
 
     fn run<R: Send>(&self, f: impl FnOnce(&mut Self) -> R + Send) -> R {
         f(&mut Self)
     }
 
-    fn can_spawn() -> Result<(), Reason> {
-        Err("there is no pool to give a job to")
-    }
+    const CAN_SPAWN: Can = Err("there is no pool to give a job to");
 
     fn spawn<J: FnOnce() + Send + 'static>(&self, _job: J) -> Result<(), Reason> {
-        Self::can_spawn()
+        Self::CAN_SPAWN
     }
 
-    fn is_parallel() -> bool {
-        false
-    }
+    const IS_PARALLEL: bool = false;
 }

@@ -1,6 +1,6 @@
 //! A thread per fork: what the standard library has.
 
-use super::{Pool, Reason, fork};
+use super::{Can, Contender, Pool, Reason, fork};
 use std::thread;
 
 /// `std::thread::scope`, for each fork while there are few threads.
@@ -25,24 +25,25 @@ fork! {
         })
     }
 
-    fn can_spawn() -> Result<(), Reason> {
-        Err("a thread a job: so many jobs would be too many threads")
-    }
+    const CAN_SPAWN: Can = Err("a thread a job: so many jobs would be too many threads");
 }
 
-impl Pool for Threads {
+impl Contender for Threads {
     const NAME: &'static str = "threads";
     const ABOUT: &'static str =
         "std::thread::scope: a new thread a fork, until there are enough; then plain calls";
-    type Fork = ThreadsFork;
+    type Pool = Self;
 
     fn new(threads: usize) -> Result<Self, Reason> {
         Ok(Self(threads))
     }
+}
 
-    fn can_enter() -> Result<(), Reason> {
-        Err("no thread waits for work: the caller does it, and starts threads when it forks")
-    }
+impl Pool for Threads {
+    type Fork = ThreadsFork;
+
+    const CAN_ENTER: Can =
+        Err("no thread waits for work: the caller does it, and starts threads when it forks");
 
     fn run<R: Send>(&self, f: impl FnOnce(&mut ThreadsFork) -> R + Send) -> R {
         f(&mut ThreadsFork(self.0))

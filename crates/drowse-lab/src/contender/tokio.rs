@@ -1,7 +1,8 @@
 //! tokio: its threads for blocking work, its own tasks, and the crate that brings it to rayon.
 
+use super::awaited::for_tasks_only;
 use super::serial::Serial;
-use super::{Pool, Rayon, Reason, for_tasks_only};
+use super::{Can, Contender, Pool, Rayon, Reason};
 use std::future::Future;
 use tokio::runtime::{Builder, Runtime};
 use tokio_rayon::AsyncThreadPool;
@@ -10,16 +11,22 @@ use tokio_rayon::AsyncThreadPool;
 #[derive(Debug)]
 pub struct Tokio(Runtime);
 
-impl Pool for Tokio {
+impl Contender for Tokio {
     const NAME: &'static str = "tokio";
     const ABOUT: &'static str = "tokio 1: jobs by spawn_blocking, futures by spawn";
-    type Fork = Serial;
+    type Pool = Self;
 
     fn new(threads: usize) -> Result<Self, Reason> {
-        let runtime =
-            Builder::new_multi_thread().worker_threads(threads).max_blocking_threads(threads).build();
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(threads)
+            .max_blocking_threads(threads)
+            .build();
         runtime.map(Self).map_err(|_| "its threads could not be started")
     }
+}
+
+impl Pool for Tokio {
+    type Fork = Serial;
 
     for_tasks_only!();
 
@@ -31,9 +38,7 @@ impl Pool for Tokio {
         async { handle.await.expect("a job does not panic") }
     }
 
-    fn can_poll() -> Result<(), Reason> {
-        Ok(())
-    }
+    const CAN_POLL: Can = Ok(());
 
     fn spawn_future<T: Send + 'static>(
         &self,
@@ -48,10 +53,10 @@ impl Pool for Tokio {
 #[derive(Debug)]
 pub struct TokioRayon(rayon::ThreadPool);
 
-impl Pool for TokioRayon {
+impl Contender for TokioRayon {
     const NAME: &'static str = "tokio-rayon";
     const ABOUT: &'static str = "tokio-rayon 2: rayon's pool, awaited through a channel of tokio's";
-    type Fork = Serial;
+    type Pool = Self;
 
     fn new(threads: usize) -> Result<Self, Reason> {
         // Whose core rayon has is a question for rayon.
@@ -59,6 +64,10 @@ impl Pool for TokioRayon {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         pool.map(Self).map_err(|_| "its threads could not be started")
     }
+}
+
+impl Pool for TokioRayon {
+    type Fork = Serial;
 
     for_tasks_only!();
 

@@ -191,7 +191,9 @@ pub const ALL: &[Program] = &[
                 variables: &[],
                 run: || {
                     waits::children::<Drowse>(|child| {
-                        drowse::spawn_handle(child).join().map_err(|_| "a child panicked".to_owned())
+                        drowse::spawn_handle(child)
+                            .join()
+                            .map_err(|_| "a child panicked".to_owned())
                     })
                 },
             },
@@ -318,7 +320,9 @@ mod tests {
     #[test]
     fn what_is_cured_must_finish() {
         for program in ALL {
-            assert!(program.all().all(|who| program.must_finish(who) || program.cure(who).is_none()));
+            assert!(
+                program.all().all(|who| program.must_finish(who) || program.cure(who).is_none())
+            );
             assert!(!program.must_finish(Who::Rayon), "{}", program.name);
         }
     }

@@ -116,7 +116,8 @@ pub fn run(program: &Program, who: Who, patience: Duration) -> Run {
 }
 
 fn ask(program: &Program, who: Who, patience: Duration) -> Result<Verdict, String> {
-    let lab = env::current_exe().map_err(|error| format!("this program cannot find itself: {error}"))?;
+    let lab =
+        env::current_exe().map_err(|error| format!("this program cannot find itself: {error}"))?;
     let mut command = Command::new(lab);
     command.args(["hangs-child", "--program", program.name, "--who", &who.to_word()]);
     // What the user's shell says about threads is not for the programs.
@@ -133,8 +134,10 @@ fn ask(program: &Program, who: Who, patience: Duration) -> Result<Verdict, Strin
 }
 
 fn verdict(mut command: Command, patience: Duration) -> Result<Verdict, String> {
-    let mut ward = Ward::spawn(&mut command).map_err(|error| format!("it could not be started: {error}"))?;
-    let (said, complaints) = (collect(ward.child().stdout.take()), collect(ward.child().stderr.take()));
+    let mut ward =
+        Ward::spawn(&mut command).map_err(|error| format!("it could not be started: {error}"))?;
+    let (said, complaints) =
+        (collect(ward.child().stdout.take()), collect(ward.child().stderr.take()));
     let Ok(said) = said.recv_timeout(patience) else {
         return Ok(Verdict::Hangs { note: format!("not done after {} s", patience.as_secs_f64()) });
     };
@@ -156,7 +159,9 @@ fn died(status: ExitStatus, complaints: &str) -> Result<Verdict, String> {
     let lines = || complaints.lines().map(str::trim).filter(|line| !line.is_empty());
     if let Some(name) = platform::what_killed(status) {
         let last = lines().rev().find(|line| !line.starts_with("note:"));
-        return Ok(Verdict::Aborted { note: last.map_or(name.clone(), |line| format!("{name}: {line}")) });
+        return Ok(Verdict::Aborted {
+            note: last.map_or(name.clone(), |line| format!("{name}: {line}")),
+        });
     }
     /// How a process ends whose main thread has panicked.
     const PANIC: i32 = 101;
@@ -191,13 +196,22 @@ mod tests {
 
     #[test]
     fn who_does_not_come_to_an_end_is_told_apart() {
-        assert_eq!(shell("exec sleep 1000", Duration::from_millis(50)).note(), "not done after 0.05 s");
-        let panic =
-            "echo \"thread 'main' (1) panicked at src/main.rs:1:1:\" >&2; echo bad dream >&2; exit 101";
+        assert_eq!(
+            shell("exec sleep 1000", Duration::from_millis(50)).note(),
+            "not done after 0.05 s"
+        );
+        let panic = "echo \"thread 'main' (1) panicked at src/main.rs:1:1:\" >&2; echo bad dream >&2; exit 101";
         assert_eq!(shell(panic, LONG), Verdict::Panicked { note: "bad dream".to_owned() });
         let abort = "echo 'stack overflow' >&2; echo 'note: read more' >&2; kill -ABRT $$";
-        assert_eq!(shell(abort, LONG), Verdict::Aborted { note: "SIGABRT: stack overflow".to_owned() });
-        assert!(matches!(shell("exit 3", LONG), Verdict::Failed { note } if note.contains("status: 3")));
-        assert!(matches!(shell("echo yes", LONG), Verdict::Failed { note } if note.contains("no sense")));
+        assert_eq!(
+            shell(abort, LONG),
+            Verdict::Aborted { note: "SIGABRT: stack overflow".to_owned() }
+        );
+        assert!(
+            matches!(shell("exit 3", LONG), Verdict::Failed { note } if note.contains("status: 3"))
+        );
+        assert!(
+            matches!(shell("echo yes", LONG), Verdict::Failed { note } if note.contains("no sense"))
+        );
     }
 }

@@ -20,7 +20,8 @@ pub trait Runtime: 'static {
     fn install<R: Send>(pool: &Self::Pool, f: impl FnOnce() -> R + Send) -> R;
 
     /// Runs both in the current pool, perhaps in parallel.
-    fn join<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B);
+    fn join<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send)
+    -> (A, B);
 
     /// Spawns these jobs, and waits for all of them.
     fn scope<J: FnOnce() + Send>(jobs: impl Iterator<Item = J> + Send);

@@ -37,13 +37,16 @@ impl Table {
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let row = |f: &mut fmt::Formatter<'_>, [program, rayon, drowse, cured, by]: [&str; 5]| {
-            let line = format!("{program:PROGRAM$} {rayon:RUNTIME$} {drowse:RUNTIME$} {cured:RUNTIME$} {by}");
+            let line = format!(
+                "{program:PROGRAM$} {rayon:RUNTIME$} {drowse:RUNTIME$} {cured:RUNTIME$} {by}"
+            );
             writeln!(f, "{}", line.trim_end())
         };
         row(f, ["program", "rayon", "drowse", "cured", "by"])?;
         for (program, runs) in &self.rows {
             let of = |who| runs.iter().find(|run| run.who == who).map(|run| run.verdict.short());
-            let (rayon, drowse) = (of(Who::Rayon).unwrap_or_default(), of(Who::Drowse).unwrap_or_default());
+            let (rayon, drowse) =
+                (of(Who::Rayon).unwrap_or_default(), of(Who::Drowse).unwrap_or_default());
             let mut first = Some([program.name, &rayon, &drowse]);
             for run in runs {
                 let Some(cure) = program.cure(run.who) else { continue };
@@ -123,7 +126,11 @@ mod tests {
             ("lock_across_join", Who::Rayon, hangs()),
             ("lock_across_join", Who::Drowse, hangs()),
             ("lock_across_join", Who::Cured(0), finished("")),
-            ("two_submitters", Who::Rayon, Verdict::Wrong { note: "served after 800 ms".to_owned() }),
+            (
+                "two_submitters",
+                Who::Rayon,
+                Verdict::Wrong { note: "served after 800 ms".to_owned() },
+            ),
             ("two_submitters", Who::Drowse, finished("served after 1 ms")),
             ("stacks", Who::Rayon, aborts),
         ] {
@@ -132,7 +139,10 @@ mod tests {
         let text = table.to_string();
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(lines[0], "program              rayon      drowse     cured      by");
-        assert_eq!(lines[1], "lock_across_join     hangs      hangs      12.0 ms    DROWSE_WAITING=isolate");
+        assert_eq!(
+            lines[1],
+            "lock_across_join     hangs      hangs      12.0 ms    DROWSE_WAITING=isolate"
+        );
         assert_eq!(lines[2], "two_submitters       wrong      12.0 ms");
         assert_eq!(lines[3], "stacks               aborts");
         assert_eq!(
@@ -176,7 +186,10 @@ mod tests {
         }
         let text = table.to_string();
         let rows = text.lines().take_while(|line| !line.is_empty());
-        assert_eq!(rows.clone().count(), 1 + ALL.len().max(ALL.iter().map(|p| p.cures.len().max(1)).sum()));
+        assert_eq!(
+            rows.clone().count(),
+            1 + ALL.len().max(ALL.iter().map(|p| p.cures.len().max(1)).sum())
+        );
         assert!(rows.map(|line| line.chars().count()).max().unwrap() <= COLUMNS, "{text}");
     }
 }

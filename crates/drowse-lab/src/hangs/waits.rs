@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 pub(super) fn mutual_wait<R: Runtime>() -> Ended {
     let (pool, both) = (R::pool(2, None)?, Barrier::new(2));
     for _ in 0..100 {
-        let (a, b) = R::install(&pool, || R::join(|| both.wait().is_leader(), || both.wait().is_leader()));
+        let (a, b) =
+            R::install(&pool, || R::join(|| both.wait().is_leader(), || both.wait().is_leader()));
         demand(a != b, || "the halves did not meet".to_owned())?;
     }
     Ok(String::new())

@@ -16,8 +16,13 @@ struct FileTime {
     high: u32,
 }
 
-type Times =
-    unsafe extern "system" fn(*mut c_void, *mut FileTime, *mut FileTime, *mut FileTime, *mut FileTime) -> i32;
+type Times = unsafe extern "system" fn(
+    *mut c_void,
+    *mut FileTime,
+    *mut FileTime,
+    *mut FileTime,
+    *mut FileTime,
+) -> i32;
 
 #[link(name = "kernel32")]
 unsafe extern "system" {
@@ -42,7 +47,8 @@ unsafe extern "system" {
 fn cpu(times: Times, of: *mut c_void) -> Duration {
     let [mut created, mut ended, mut kernel, mut user] = [(); 4].map(|()| FileTime::default());
     // SAFETY: the handle is good for whoever asks, and there is room for the answers.
-    let answered = unsafe { times(of, &raw mut created, &raw mut ended, &raw mut kernel, &raw mut user) };
+    let answered =
+        unsafe { times(of, &raw mut created, &raw mut ended, &raw mut kernel, &raw mut user) };
     assert_ne!(answered, 0, "every process, and every thread, has these times");
     [kernel, user]
         .iter()

@@ -2,9 +2,10 @@
 
 use super::matrix::breakable;
 use super::table::threads;
-use super::view::{Group, Kind, Measured, Row, View};
+use super::view::{Comparison, Group, Measured, Row, View};
 use crate::chart::escape;
-use crate::stats::{Difference, Summary, figure, range, range_beside, ratio};
+use crate::schema::Measure;
+use crate::stats::{Summary, figure, range, range_beside};
 use std::fmt::Write as _;
 
 const COLUMNS: [&str; 8] = [
@@ -58,10 +59,14 @@ fn line(out: &mut String, group: &Group<'_>, row: &Row<'_>) {
         row.threads
     );
     match &row.body {
-        Ok(measured) => cells(out, group, row, measured),
+        Ok(measured) => cells(out, group, measured),
         Err(reason) => {
-            let _ =
-                write!(out, "<td class=\"reason\" colspan=\"{}\">{}</td>", COLUMNS.len() - 2, escape(reason));
+            let _ = write!(
+                out,
+                "<td class=\"reason\" colspan=\"{}\">{}</td>",
+                COLUMNS.len() - 2,
+                escape(reason)
+            );
         }
     }
     out.push_str("</tr>\n");
@@ -69,22 +74,21 @@ fn line(out: &mut String, group: &Group<'_>, row: &Row<'_>) {
         for measure in &group.workload.measures[1..] {
             let samples = measured.figures.measure(&measure.name);
             let Some(summary) = samples.and_then(Summary::of) else { continue };
-            let _ = write!(out, "<tr class=\"more\"><td colspan=\"2\">{}</td>", escape(&measure.label));
-            summary_cells(out, &summary, &measure.unit);
-            let difference = measured.to_rayon_by(measure);
-            let better = difference.filter(|_| row.kind != Kind::Limit);
-            ratio_cell(out, difference, better.and_then(|d| d.better(measure.less_is_better)));
+            let _ =
+                write!(out, "<tr class=\"more\"><td colspan=\"2\">{}</td>", escape(&measure.label));
+            summary_cells(out, &summary, measure);
+            ratio_cell(out, measured.to_rayon_by(measure));
             out.push_str("<td></td><td></td></tr>\n");
         }
     }
 }
 
-fn summary_cells(out: &mut String, summary: &Summary, unit: &str) {
-    let interval = &summary.interval;
+fn summary_cells(out: &mut String, summary: &Summary, measure: &Measure) {
+    let (interval, unit) = (&summary.interval, &measure.unit);
     let _ = write!(
         out,
         "<td><b>{}</b></td><td>{}</td><td>{} in {}: {}",
-        escape(&figure(summary.median, unit)),
+        escape(&measure.figure(summary.median)),
         escape(&range_beside(summary.median, interval.low, interval.high, unit)),
         summary.count,
         runs(summary.processes),
@@ -98,26 +102,26 @@ fn runs(count: usize) -> String {
     if count == 1 { "1 run".to_string() } else { format!("{count} runs") }
 }
 
-fn cells(out: &mut String, group: &Group<'_>, row: &Row<'_>, measured: &Measured<'_>) {
-    summary_cells(out, &measured.main, &group.main.unit);
+fn cells(out: &mut String, group: &Group<'_>, measured: &Measured<'_>) {
+    summary_cells(out, &measured.main, group.main);
     if let Some(noise) = measured.noise() {
         // Within the cell of the samples, which it is about.
         out.truncate(out.len() - "</td>".len());
         let _ = write!(out, "<small class=\"noise\">{}</small></td>", escape(&noise));
     }
-    ratio_cell(out, measured.to_rayon, row.better());
+    ratio_cell(out, measured.to_rayon());
     let cpu = measured.cpu.map_or(String::new(), |cpu| figure(cpu, "%"));
     let _ = write!(out, "<td>{}</td><td>{}</td>", escape(&cpu), escape(&switches(measured)));
 }
 
 /// `0.33x better`.
-fn ratio_cell(out: &mut String, difference: Option<Difference>, better: Option<bool>) {
-    let (class, word) = match better {
+fn ratio_cell(out: &mut String, comparison: Option<&Comparison<'_>>) {
+    let (class, word) = match comparison.and_then(|comparison| comparison.better) {
         Some(true) => ("better", " better"),
         Some(false) => ("worse", " worse"),
         None => ("same", ""),
     };
-    let times = difference.and_then(|d| d.ratio).map_or(String::new(), ratio);
+    let times = comparison.map_or(String::new(), Comparison::ratio_text);
     let _ = write!(out, "<td class=\"{class}\">{}{word}</td>", escape(&times));
 }
 
@@ -134,13 +138,13 @@ fn switches(measured: &Measured<'_>) -> String {
 }
 
 /// What a chart says of a row when somebody points at it.
-pub(super) fn tip(row: &Row<'_>, measured: &Measured<'_>, unit: &str) -> String {
-    let main = &measured.main;
+pub(super) fn tip(row: &Row<'_>, measured: &Measured<'_>, measure: &Measure) -> String {
+    let (main, unit) = (&measured.main, &measure.unit);
     let mut out = format!(
         "{}, {}: {}; 95 % interval {}; {} samples in {}, {}",
         row.contender,
         threads(row.threads),
-        figure(main.median, unit),
+        measure.figure(main.median),
         range_beside(main.median, main.interval.low, main.interval.high, unit),
         main.count,
         runs(main.processes),

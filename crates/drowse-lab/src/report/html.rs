@@ -1,7 +1,7 @@
 //! The page.
 
 use super::date::utc;
-use super::findings::{LOSS, of_view};
+use super::findings::{is_loss, of_view};
 use super::view::View;
 use super::{figures, matrix, timelines, workloads};
 use crate::chart::escape;
@@ -51,12 +51,16 @@ fn head(out: &mut String, view: &View<'_>) {
         format!("{}, {}", escape(&plan(&results.plan)), duration(results.seconds)),
     ];
     let _ = writeln!(out, "<span>{}</span></p>", facts.join("</span> <span>"));
+    if let Some(busy) = view.busy() {
+        let (what, rest) = busy.split_once(": ").unwrap_or(("", &busy));
+        let _ = writeln!(out, "<p class=\"busy\"><b>{}:</b> {}</p>", escape(what), escape(rest));
+    }
     let findings = of_view(view);
     if !findings.is_empty() {
         out.push_str("<ol class=\"findings\">\n");
         for finding in &findings {
             let (what, rest) = finding.split_once(": ").unwrap_or(("", finding));
-            let class = if what == LOSS { " class=\"loss\"" } else { "" };
+            let class = if is_loss(what) { " class=\"loss\"" } else { "" };
             let _ = writeln!(
                 out,
                 "<li{}><b>{}</b> <span>{}</span></li>",
@@ -148,8 +152,12 @@ fn notes(out: &mut String, view: &View<'_>) {
     if !results.contenders.is_empty() {
         out.push_str("<h3>Contenders</h3>\n<dl>\n");
         for contender in &results.contenders {
-            let _ =
-                writeln!(out, "<dt>{}</dt><dd>{}</dd>", escape(&contender.name), escape(&contender.about));
+            let _ = writeln!(
+                out,
+                "<dt>{}</dt><dd>{}</dd>",
+                escape(&contender.name),
+                escape(&contender.about)
+            );
         }
         out.push_str("</dl>\n");
     }
@@ -184,7 +192,10 @@ mod tests {
     #[test]
     fn what_was_run_and_for_how_long() {
         assert_eq!(plan("quick --workload ticks"), "quick --workload ticks plan");
-        assert_eq!(plan("trace --workload ticks --threads 8"), "trace --workload ticks --threads 8");
+        assert_eq!(
+            plan("trace --workload ticks --threads 8"),
+            "trace --workload ticks --threads 8"
+        );
         assert_eq!(
             [0.84, 9.94, 9.96, 61.7, 160.0].map(duration),
             ["0.8 seconds", "9.9 seconds", "10 seconds", "62 seconds", "3 minutes"]

@@ -139,7 +139,10 @@ fn check(results: &Results) -> Result<(), String> {
         let used = timeline.spans.iter().map(|s| s.row);
         let used = used.chain(timeline.arrows.iter().flat_map(|a| [a.from_row, a.to_row]));
         if let Some(row) = used.max().filter(|&row| row >= rows) {
-            return Err(format!("timeline {:?} has {rows} rows, but mentions row {row}", timeline.title));
+            return Err(format!(
+                "timeline {:?} has {rows} rows, but mentions row {row}",
+                timeline.title
+            ));
         }
     }
     Ok(())
@@ -157,7 +160,9 @@ fn check_cell(results: &Results, cell: &Cell) -> Result<(), String> {
     let processes = figures.processes();
     for (name, samples) in &figures.samples {
         let Some(counts) = figures.counts.get(name) else {
-            return Err(format!("{place} does not say which processes its samples of {name:?} are from"));
+            return Err(format!(
+                "{place} does not say which processes its samples of {name:?} are from"
+            ));
         };
         let counted = counts.iter().fold(0_usize, |sum, count| sum.saturating_add(*count));
         if counted != samples.len() || counts.len() != processes {

@@ -2,8 +2,9 @@
 
 use super::view::{Group, Measured, Row, View};
 use crate::say::fitted;
+use crate::schema::Measure;
 use crate::schema::{NOT_MEASURED, Results};
-use crate::stats::{figure, range_beside, ratio};
+use crate::stats::{figure, range_beside};
 use std::fmt::Write as _;
 
 /// A block for each workload, for a terminal of 80 columns: a row for each contender and number of
@@ -27,12 +28,12 @@ pub fn table(results: &Results) -> String {
         let _ = writeln!(out, "Not measured: {}.\n", names.join(", "));
     }
     reasons.write(&mut out);
-    if rows().any(|row| row.body.as_ref().is_ok_and(|m| m.to_rayon.is_some())) {
+    if rows().any(|row| row.body.as_ref().is_ok_and(|m| m.to_rayon().is_some())) {
         out.push_str("+ better, - worse than rayon, beyond noise; no mark: no telling apart.\n");
         out.push_str("serial and bare are limits, not rivals: they have no marks.\n");
     }
-    if rows().any(|row| row.body.as_ref().is_ok_and(|m| m.noisy > 0)) {
-        out.push_str("! 2/3: two of its three processes ran on a busy machine; they count as well.\n");
+    if let Some(busy) = view.busy() {
+        let _ = writeln!(out, "\n{busy} ! 2/3: two of three processes.");
     }
     fitted(&out)
 }
@@ -85,16 +86,20 @@ fn block<'a>(out: &mut String, group: &Group<'a>, reasons: &mut Reasons<'a>) {
     };
     let mut lines = Vec::new();
     if group.rows.iter().any(|row| row.body.is_ok()) {
-        let compared = group.rows.iter().any(|row| row.body.as_ref().is_ok_and(|m| m.to_rayon.is_some()));
-        let head = ["", "median", "95 % interval", if compared { "to rayon" } else { "" }, "CPU", ""];
+        let compared =
+            group.rows.iter().any(|row| row.body.as_ref().is_ok_and(|m| m.to_rayon().is_some()));
+        let head =
+            ["", "median", "95 % interval", if compared { "to rayon" } else { "" }, "CPU", ""];
         lines.push(head.map(str::to_owned));
     }
     let (mut without, mut left) = (Vec::new(), Vec::new());
     for row in &group.rows {
         match &row.body {
-            Ok(measured) => lines.push(cells(name_of(row), row, measured, &group.main.unit)),
+            Ok(measured) => lines.push(cells(name_of(row), row, measured, group.main)),
             Err(NOT_MEASURED) => left.push(name_of(row)),
-            Err(reason) => without.push(format!("{} {}", name_of(row), reasons.mark(reason, row.contender))),
+            Err(reason) => {
+                without.push(format!("{} {}", name_of(row), reasons.mark(reason, row.contender)))
+            }
         }
     }
     lay_out(out, &lines);
@@ -122,28 +127,29 @@ fn lay_out(out: &mut String, lines: &[Cells]) {
     }
     let [name, median, interval, ratio, cpu, _] = widths;
     for [who, a, b, c, d, noise] in lines {
-        let line = format!("  {who:name$}  {a:>median$}  {b:interval$}  {c:>ratio$} {d:>cpu$}  {noise}");
+        let line =
+            format!("  {who:name$}  {a:>median$}  {b:interval$}  {c:>ratio$} {d:>cpu$}  {noise}");
         let _ = writeln!(out, "{}", line.trim_end());
     }
 }
 
-fn cells(name: String, row: &Row<'_>, measured: &Measured<'_>, unit: &str) -> Cells {
-    let main = &measured.main;
+fn cells(name: String, row: &Row<'_>, measured: &Measured<'_>, measure: &Measure) -> Cells {
+    let (main, unit) = (&measured.main, &measure.unit);
     let interval = if main.count > 1 {
         range_beside(main.median, main.interval.low, main.interval.high, unit)
     } else {
         "one sample".to_string()
     };
     let cpu = measured.cpu.map_or(String::new(), |cpu| figure(cpu, "%"));
-    let noisy =
-        (measured.noisy > 0).then(|| format!("! {}/{}", measured.noisy, measured.figures.processes()));
-    let median = figure(main.median, unit);
+    let noisy = (measured.noisy > 0)
+        .then(|| format!("! {}/{}", measured.noisy, measured.figures.processes()));
+    let median = measure.figure(main.median);
     [name, median, interval, to_rayon(row, measured), cpu, noisy.unwrap_or_default()]
 }
 
 /// `0.62x +`. The mark is always there, if only as a space, so that the numbers are in line.
 fn to_rayon(row: &Row<'_>, measured: &Measured<'_>) -> String {
-    let Some(times) = measured.to_rayon.and_then(|d| d.ratio) else {
+    let Some(comparison) = measured.to_rayon() else {
         return String::new();
     };
     let mark = match row.better() {
@@ -151,7 +157,7 @@ fn to_rayon(row: &Row<'_>, measured: &Measured<'_>) -> String {
         Some(false) => "-",
         None => " ",
     };
-    format!("{} {mark}", ratio(times))
+    format!("{} {mark}", comparison.ratio_text())
 }
 
 /// `1 thread`, `4 threads`.

@@ -76,7 +76,8 @@ fn legend(out: &mut String) {
 }
 
 fn group(out: &mut String, at: usize, workload: &str, timelines: &[&Timeline], shared_by: usize) {
-    let length = timelines.iter().map(|t| t.length_us).filter(|l| l.is_finite()).fold(1e-3, f64::max);
+    let length =
+        timelines.iter().map(|t| t.length_us).filter(|l| l.is_finite()).fold(1e-3, f64::max);
     let window = first_window(timelines, length);
     let _ = write!(
         out,
@@ -144,11 +145,13 @@ fn figure(out: &mut String, place: &Place, timeline: &Timeline, shared_by: usize
     wakes.for_each(|arrow| *reasons.entry(&arrow.why).or_default() += 1);
     let count: usize = reasons.values().sum();
     let wakes = if count == 1 { "wake" } else { "wakes" };
-    let _ = write!(out, "<span class=\"big\">{count} {wakes} in {}</span>", micros(timeline.length_us));
+    let _ =
+        write!(out, "<span class=\"big\">{count} {wakes} in {}</span>", micros(timeline.length_us));
     let mut reasons: Vec<_> = reasons.into_iter().filter(|(why, _)| !why.is_empty()).collect();
     reasons.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
     if !reasons.is_empty() {
-        let list: Vec<String> = reasons.iter().map(|(why, n)| format!("{} {n}", escape(why))).collect();
+        let list: Vec<String> =
+            reasons.iter().map(|(why, n)| format!("{} {n}", escape(why))).collect();
         let _ = write!(out, " <small>({})</small>", list.join(", "));
     }
     let theft = if steals == 1 { "steal" } else { "steals" };
@@ -201,15 +204,19 @@ fn shares(out: &mut String, timeline: &Timeline) {
 /// single ones can be read.
 fn first_window(timelines: &[&Timeline], length: f64) -> Window {
     let all = Window { from_us: 0.0, to_us: length };
-    let Some(busiest) = timelines.iter().max_by_key(|timeline| timeline.arrows.len()) else { return all };
+    let Some(busiest) = timelines.iter().max_by_key(|timeline| timeline.arrows.len()) else {
+        return all;
+    };
     if busiest.arrows.len() <= 2 * ARROWS_AT_A_GLANCE {
         return all;
     }
     // Not the beginning, which is unlike the rest, and a time that even the shortest of them has.
-    let shortest = timelines.iter().map(|t| t.length_us).filter(|l| l.is_finite()).fold(length, f64::min);
+    let shortest =
+        timelines.iter().map(|t| t.length_us).filter(|l| l.is_finite()).fold(length, f64::min);
     let mut begins: Vec<f64> = busiest.arrows.iter().map(|arrow| arrow.from_us).collect();
     begins.sort_by(f64::total_cmp);
-    let first = begins.partition_point(|&at| at < shortest * 0.3).min(begins.len() - ARROWS_AT_A_GLANCE);
+    let first =
+        begins.partition_point(|&at| at < shortest * 0.3).min(begins.len() - ARROWS_AT_A_GLANCE);
     let (from, to) = (begins[first], begins[first + ARROWS_AT_A_GLANCE - 1]);
     let margin = (to - from) * 0.04;
     let (from, to) = ((from - margin).max(0.0), (to + margin).min(length));

@@ -2,7 +2,7 @@
 
 use crate::contender::is_the_default_by_name;
 use crate::schema::{Cell, Figures, Measure, Outcome, Results, Workload};
-use crate::stats::{Difference, Limits, Summary, differ_within, median};
+use crate::stats::{Limits, Summary, differ_within, median, ratio};
 
 /// All workloads with their rows.
 pub(super) struct View<'a> {
@@ -34,22 +34,64 @@ pub(super) struct Measured<'a> {
     rayon: Option<&'a Figures>,
     /// Of the main measure.
     pub(super) main: Summary,
-    /// To rayon's main measure.
-    pub(super) to_rayon: Option<Difference>,
+    main_measure: &'a Measure,
+    /// The comparisons with rayon, one for each measure that both have.
+    pub(super) compared: Vec<Comparison<'a>>,
     /// CPU time over wall time, in percent.
     pub(super) cpu: Option<f64>,
-    /// Whether less of the main measure is better.
-    pub(super) less_is_better: bool,
     /// How many of its processes were noisy.
     pub(super) noisy: usize,
 }
 
+/// A median beside rayon's, by one measure. The only place where they are compared: tables and
+/// charts take their ratios and marks from it, and the findings take all that they say.
+pub(super) struct Comparison<'a> {
+    pub(super) measure: &'a Measure,
+    pub(super) ours: f64,
+    pub(super) theirs: f64,
+    /// Ours over rayon's; `None` if that says nothing: one of them is at the cap of the measure,
+    /// or rayon's is zero, or both are nearly zero.
+    pub(super) ratio: Option<f64>,
+    /// Whether ours is better than rayon's, beyond noise. Never said of a contender that is no
+    /// pool: that serial code is faster at a task too small to share is not a merit.
+    pub(super) better: Option<bool>,
+}
+
+impl<'a> Comparison<'a> {
+    fn of(
+        kind: Kind,
+        ours: &Figures,
+        rayon: Option<&Figures>,
+        measure: &'a Measure,
+    ) -> Option<Self> {
+        let (theirs, ours) = (rayon?.measure(&measure.name)?, ours.measure(&measure.name)?);
+        let difference = differ_within(theirs, ours, &Limits::ONE_RUN.of_unit(&measure.unit));
+        let (ours, theirs) = (median(ours.samples())?, median(theirs.samples())?);
+        let capped = measure.is_at_cap(ours) || measure.is_at_cap(theirs);
+        Some(Self {
+            measure,
+            ours,
+            theirs,
+            ratio: difference.ratio.filter(|_| !capped),
+            better: difference.better(measure.less_is_better).filter(|_| kind != Kind::Limit),
+        })
+    }
+
+    /// The ratio as tables show it; nothing if there is none.
+    pub(super) fn ratio_text(&self) -> String {
+        self.ratio.map_or(String::new(), ratio)
+    }
+
+    /// Whether one of the two is at the cap of the measure, and not both.
+    pub(super) fn has_one_at_cap(&self) -> bool {
+        self.measure.is_at_cap(self.ours) != self.measure.is_at_cap(self.theirs)
+    }
+}
+
 impl Row<'_> {
-    /// Whether it is better than rayon's, beyond noise. Not asked of what is not a pool: that
-    /// serial code is faster at a task too small to share is not a merit.
+    /// Whether the main measure is better than rayon's, beyond noise.
     pub(super) fn better(&self) -> Option<bool> {
-        let measured = self.body.as_ref().ok().filter(|_| self.kind != Kind::Limit)?;
-        measured.to_rayon.and_then(|difference| difference.better(measured.less_is_better))
+        self.body.as_ref().ok()?.to_rayon()?.better
     }
 }
 
@@ -86,8 +128,30 @@ impl Kind {
 
 impl<'a> View<'a> {
     pub(super) fn of(results: &'a Results) -> Self {
-        let groups = results.workloads.iter().filter_map(|workload| Group::of(results, workload)).collect();
+        let groups =
+            results.workloads.iter().filter_map(|workload| Group::of(results, workload)).collect();
         Self { results, groups }
+    }
+
+    /// What to say once of a machine that was busy: how many processes other programs disturbed.
+    /// `None` if there was none.
+    pub(super) fn busy(&self) -> Option<String> {
+        let figures = || {
+            self.results.cells.iter().filter_map(|cell| match &cell.outcome {
+                Outcome::Figures(figures) => Some(figures),
+                Outcome::None { .. } => None,
+            })
+        };
+        let noisy: usize = figures().map(|figures| figures.noisy.len()).sum();
+        let all: usize = figures().map(Figures::processes).sum();
+        let processes = if all == 1 { "process" } else { "processes" };
+        (noisy > 0).then(|| {
+            format!(
+                "The machine was busy: {noisy} of {all} {processes} ran while other programs used \
+                 more than a tenth of it. Their figures count, with the mark !. Measure again when \
+                 it has nothing else to do."
+            )
+        })
     }
 
     /// Every number of threads that has a cell, smallest first.
@@ -111,10 +175,12 @@ impl<'a> View<'a> {
 impl<'a> Group<'a> {
     fn of(results: &'a Results, workload: &'a Workload) -> Option<Self> {
         let main = workload.measures.first()?;
-        let mut cells: Vec<&Cell> = results.cells.iter().filter(|c| c.workload == workload.name).collect();
+        let mut cells: Vec<&Cell> =
+            results.cells.iter().filter(|c| c.workload == workload.name).collect();
+        let measures = &workload.measures;
         let place = |cell: &Cell| results.contenders.iter().position(|c| c.name == cell.contender);
         cells.sort_by_key(|cell| (place(cell).unwrap_or(usize::MAX), cell.threads));
-        let rows: Vec<_> = cells.iter().map(|cell| Row::of(cell, main, &cells)).collect();
+        let rows: Vec<_> = cells.iter().map(|cell| Row::of(cell, measures, &cells)).collect();
         // Listed, but not run: traces do that.
         (!rows.is_empty()).then_some(Self { workload, main, rows })
     }
@@ -156,14 +222,13 @@ pub(super) fn quantile_name(name: &str) -> Option<&str> {
 }
 
 impl<'a> Row<'a> {
-    fn of(cell: &'a Cell, main: &Measure, cells: &[&'a Cell]) -> Self {
+    fn of(cell: &'a Cell, measures: &'a [Measure], cells: &[&'a Cell]) -> Self {
         let kind = Kind::of(&cell.contender);
         let body = match &cell.outcome {
             Outcome::None { reason } if reason.trim().is_empty() => Err("no reason was given"),
             Outcome::None { reason } => Err(reason.as_str()),
-            Outcome::Figures(figures) => {
-                Measured::of(figures, main, peer(cell, cells)).ok_or("it ran, but left no samples")
-            }
+            Outcome::Figures(figures) => Measured::of(kind, figures, measures, peer(cell, cells))
+                .ok_or("it ran, but left no samples"),
         };
         Self { contender: &cell.contender, threads: cell.threads, kind, body }
     }
@@ -185,26 +250,33 @@ fn peer<'a>(cell: &Cell, cells: &[&'a Cell]) -> Option<&'a Figures> {
 }
 
 impl<'a> Measured<'a> {
-    fn of(figures: &'a Figures, main: &Measure, rayon: Option<&'a Figures>) -> Option<Self> {
+    fn of(
+        kind: Kind,
+        figures: &'a Figures,
+        measures: &'a [Measure],
+        rayon: Option<&'a Figures>,
+    ) -> Option<Self> {
+        let main = measures.first()?;
+        let compared = |measure| Comparison::of(kind, figures, rayon, measure);
         Some(Self {
             figures,
             rayon,
             main: Summary::of(figures.measure(&main.name)?)?,
-            to_rayon: to_rayon(figures, rayon, main),
+            compared: measures.iter().filter_map(compared).collect(),
             cpu: median(&figures.cpu_percent),
-            less_is_better: main.less_is_better,
             noisy: figures.noisy.len(),
+            main_measure: main,
         })
     }
 
-    /// How it compares with rayon by this measure.
-    pub(super) fn to_rayon_by(&self, measure: &Measure) -> Option<Difference> {
-        to_rayon(self.figures, self.rayon, measure)
+    /// The comparison with rayon by the main measure.
+    pub(super) fn to_rayon(&self) -> Option<&Comparison<'a>> {
+        self.to_rayon_by(self.main_measure)
     }
 
-    /// rayon's median by this measure.
-    pub(super) fn median_of_rayon(&self, measure: &Measure) -> Option<f64> {
-        median(self.rayon?.measure(&measure.name)?.samples())
+    /// The comparison with rayon by this measure.
+    pub(super) fn to_rayon_by(&self, measure: &Measure) -> Option<&Comparison<'a>> {
+        self.compared.iter().find(|comparison| comparison.measure.name == measure.name)
     }
 
     /// The number of processes of this or of rayon's, whichever has fewer.
@@ -214,20 +286,9 @@ impl<'a> Measured<'a> {
 
     /// What a reader should know of noise: `1 of 3 runs noisy`.
     pub(super) fn noise(&self) -> Option<String> {
-        (self.noisy > 0).then(|| format!("{} of {} runs noisy", self.noisy, self.figures.processes()))
+        (self.noisy > 0)
+            .then(|| format!("{} of {} runs noisy", self.noisy, self.figures.processes()))
     }
-
-    /// Whether most of it, or of rayon's, was measured while the machine was busy with something
-    /// else.
-    pub(super) fn mostly_noisy(&self) -> bool {
-        let noisy = |figures: &Figures| 2 * figures.noisy.len() > figures.processes();
-        noisy(self.figures) || self.rayon.is_some_and(noisy)
-    }
-}
-
-fn to_rayon(ours: &Figures, rayon: Option<&Figures>, measure: &Measure) -> Option<Difference> {
-    let (theirs, ours) = (rayon?.measure(&measure.name)?, ours.measure(&measure.name)?);
-    Some(differ_within(theirs, ours, &Limits::ONE_RUN.of_unit(&measure.unit)))
 }
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 
 use super::figures::tip;
 use super::table::threads;
-use super::view::{Group, Measured, Row, View, quantile_name};
+use super::view::{Comparison, Group, Measured, Row, View, quantile_name};
 use crate::chart::{DotRow, Dots, Series, escape};
 use crate::schema::Measure;
-use crate::stats::{Interval, Summary, figure, quantile, ratio};
+use crate::stats::{Interval, Summary, figure, quantile};
 use std::fmt::Write as _;
 
 /// How many samples of a time make a distribution, of which the tail is worth a dot.
@@ -48,9 +48,13 @@ pub(super) fn section(out: &mut String, view: &View<'_>) {
 fn families<'a>(group: &Group<'a>) -> Vec<Vec<&'a Measure>> {
     let mut families: Vec<Vec<&Measure>> = Vec::new();
     for measure in &group.workload.measures {
-        let stem = |m: &Measure| quantile_name(&m.name).map(|q| m.name[..m.name.len() - q.len()].to_string());
+        let stem = |m: &Measure| {
+            quantile_name(&m.name).map(|q| m.name[..m.name.len() - q.len()].to_string())
+        };
         let same = |family: &&mut Vec<&Measure>| {
-            stem(measure).is_some() && stem(family[0]) == stem(measure) && family[0].unit == measure.unit
+            stem(measure).is_some()
+                && stem(family[0]) == stem(measure)
+                && family[0].unit == measure.unit
         };
         match families.iter_mut().find(same) {
             Some(family) => family.push(measure),
@@ -65,7 +69,8 @@ fn chart<'a>(group: &'a Group<'a>, family: &[&'a Measure]) -> Dots<'a> {
     let better = if first.less_is_better { "less is better" } else { "more is better" };
     let direction = format!("{better}{}", group.threads_text());
     let rows: Vec<_> = group.rows.iter().map(|row| dot_row(group, row, family)).collect();
-    let most = rows.iter().filter_map(|row| row.series.as_ref().ok()).map(Vec::len).max().unwrap_or(0);
+    let most =
+        rows.iter().filter_map(|row| row.series.as_ref().ok()).map(Vec::len).max().unwrap_or(0);
     let series = match (family.len(), most) {
         (1, 0 | 1) => Vec::new(),
         (1, _) => vec!["median", "p90", "p99"],
@@ -97,21 +102,27 @@ fn dot_row<'a>(group: &'a Group<'a>, row: &'a Row<'a>, family: &[&'a Measure]) -
     let mut under = Vec::new();
     under.extend(
         measured
-            .to_rayon
-            .and_then(|d| d.ratio)
+            .to_rayon()
             .filter(|_| main)
-            .map(|times| format!("{} rayon", ratio(times))),
+            .map(Comparison::ratio_text)
+            .filter(|text| !text.is_empty())
+            .map(|times| format!("{times} rayon")),
     );
     if let [_, .., last] = series.as_slice() {
         let name = family.last().and_then(|m| quantile_name(&m.name)).unwrap_or("p99");
         under.push(format!("{name} {}", figure(last.summary.median, unit)));
     }
-    let text = figure(first.median, unit);
-    let tip = if main { tip(row, measured, unit) } else { format!("{}: {text}", row.contender) };
+    let text = family[0].figure(first.median);
+    let tip =
+        if main { tip(row, measured, family[0]) } else { format!("{}: {text}", row.contender) };
     named((text, under.join(", ")), tip, Ok(series))
 }
 
-fn series<'a>(group: &Group<'_>, measured: &'a Measured<'a>, family: &[&Measure]) -> Vec<Series<'a>> {
+fn series<'a>(
+    group: &Group<'_>,
+    measured: &'a Measured<'a>,
+    family: &[&Measure],
+) -> Vec<Series<'a>> {
     let mut all: Vec<Series<'a>> = family
         .iter()
         .filter_map(|measure| {
@@ -122,13 +133,15 @@ fn series<'a>(group: &Group<'_>, measured: &'a Measured<'a>, family: &[&Measure]
             Some(Series { summary, samples: by_process.samples(), noisy })
         })
         .collect();
-    let time = matches!(family[0].unit.as_str(), "ns" | "us" | "ms" | "s") && family[0].less_is_better;
+    let time =
+        matches!(family[0].unit.as_str(), "ns" | "us" | "ms" | "s") && family[0].less_is_better;
     if let ([one], true) = (all.as_slice(), time) {
         let (summary, samples) = (one.summary, one.samples);
         if summary.count >= DISTRIBUTION {
             let tail = [0.9, 0.99].into_iter().filter_map(|q| {
                 let at = quantile(samples, q)?;
-                let summary = Summary { median: at, interval: Interval { low: at, high: at }, ..summary };
+                let summary =
+                    Summary { median: at, interval: Interval { low: at, high: at }, ..summary };
                 Some(Series { summary, samples: &[], noisy: Vec::new() })
             });
             all.extend(tail.collect::<Vec<_>>());

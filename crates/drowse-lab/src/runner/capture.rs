@@ -1,6 +1,6 @@
 //! What the workers of a pool do in a workload, for pictures.
 
-use crate::contender::DrowseTraced;
+use crate::contender::traced;
 use crate::measure::Budget;
 use crate::workload::{self, Workload};
 use drowse::{SleepProtocol, Trace, TraceRecord};
@@ -44,12 +44,14 @@ impl workload::Visitor for Capture {
 
     fn visit<W: Workload>(self) -> Self::Output {
         let clock = Instant::now();
-        let pool = DrowseTraced::on(self.threads, self.protocol)?;
+        let (pool, trace) = traced(self.threads, self.protocol)?;
         let run = AssertUnwindSafe(|| W::run(&pool, Budget::of(self.time)));
-        panic::catch_unwind(run).map_err(|_| "it panicked, or its result was wrong".to_owned())??;
+        panic::catch_unwind(run)
+            .map_err(|_| "it panicked, or its result was wrong".to_owned())??;
         // A workload ends with what counts: rounds for so long at least, if they are not a great
         // many.
         let warm = clock.elapsed().saturating_sub(self.time);
-        Ok(Captured { trace: pool.trace().clone(), records: pool.trace().drain(), warm })
+        let records = trace.drain();
+        Ok(Captured { trace, records, warm })
     }
 }

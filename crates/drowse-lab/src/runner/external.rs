@@ -7,7 +7,7 @@
 //! one, it says so and measures nothing: figures of two states of the code side by side would
 //! mislead.
 
-use crate::contender::{Pool, RayonOnDrowse};
+use crate::contender::{Contender, RayonOnDrowse};
 use crate::platform::interrupt::Ward;
 use crate::say::tell;
 use std::env;
@@ -74,11 +74,17 @@ impl External {
         tell(format!("building {} for {}: {}", self.program, self.name, self.command()));
         let cargo = env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
         let mut command = Command::new(cargo);
-        command.args(self.arguments()).current_dir(root()).stdin(Stdio::null()).stdout(Stdio::null());
+        command
+            .args(self.arguments())
+            .current_dir(root())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null());
         match Ward::spawn(&mut command).and_then(|mut ward| ward.wait()) {
             Ok(status) if status.success() => Ok(()),
             Ok(status) => Err(format!("cargo ended with {status}; {}", self.how_to_build())),
-            Err(error) => Err(format!("cargo could not be started ({error}); {}", self.how_to_build())),
+            Err(error) => {
+                Err(format!("cargo could not be started ({error}); {}", self.how_to_build()))
+            }
         }
     }
 
@@ -110,10 +116,14 @@ mod tests {
 
     #[test]
     fn what_is_not_built_says_how_to_build_it() {
-        let absent = External { name: "x", about: "", program: "no-such-program", workspace: "shim" };
+        let absent =
+            External { name: "x", about: "", program: "no-such-program", workspace: "shim" };
         let told = absent.program().unwrap_err();
         assert!(told.starts_with("not built: `cargo build"), "{told}");
-        assert!(told.contains("--manifest-path shim/Cargo.toml --package no-such-program"), "{told}");
+        assert!(
+            told.contains("--manifest-path shim/Cargo.toml --package no-such-program"),
+            "{told}"
+        );
     }
 
     #[test]

@@ -80,7 +80,8 @@ pub fn run(plan: &Plan, progress: &Progress) -> Done {
     let notes = notes(plan, &tallies, &loads);
     let cells: Vec<(Cell, bool)> =
         plan.places.iter().zip(tallies).map(|(place, tally)| cell(place, tally)).collect();
-    let failures = cells.iter().filter(|(_, failed)| *failed).map(|(cell, _)| failure(cell)).collect();
+    let failures =
+        cells.iter().filter(|(_, failed)| *failed).map(|(cell, _)| failure(cell)).collect();
     let cells = cells.into_iter().map(|(cell, _)| cell).collect();
     let results = Results {
         format: FORMAT.to_owned(),
@@ -107,14 +108,20 @@ fn shortened(time: Duration, tallies: &[Tally], left: Option<Duration>, rounds: 
     let Some(left) = left else { return time };
     let costs: Vec<Duration> =
         tallies.iter().filter(|tally| !tally.is_settled()).map(|tally| tally.cost).collect();
-    let over = costs.iter().sum::<Duration>().saturating_sub(left.mul_f64(SPENT) / rounds.max(1) as u32);
+    let over =
+        costs.iter().sum::<Duration>().saturating_sub(left.mul_f64(SPENT) / rounds.max(1) as u32);
     time.saturating_sub(over / costs.len().max(1) as u32).max(LEAST_TIME.min(time))
 }
 
 /// The cells that the next round can afford, if each process takes less than the last time by what
 /// is `saved`. In the first round it is all of them; later, a workload has all of its cells run or
 /// none, so that contenders stay comparable, and the cheap ones come first.
-fn affordable(plan: &Plan, tallies: &[Tally], left: Option<Duration>, saved: Duration) -> Vec<usize> {
+fn affordable(
+    plan: &Plan,
+    tallies: &[Tally],
+    left: Option<Duration>,
+    saved: Duration,
+) -> Vec<usize> {
     let open = |index: &usize| !tallies[*index].is_settled();
     let Some(left) = left.filter(|_| tallies.iter().any(|tally| !tally.cost.is_zero())) else {
         return (0..plan.places.len()).filter(open).collect();
@@ -166,8 +173,11 @@ fn cell(place: &Place, tally: Tally) -> (Cell, bool) {
 }
 
 fn failure(cell: &Cell) -> String {
-    let place =
-        Place { workload: cell.workload.clone(), contender: cell.contender.clone(), threads: cell.threads };
+    let place = Place {
+        workload: cell.workload.clone(),
+        contender: cell.contender.clone(),
+        threads: cell.threads,
+    };
     match &cell.outcome {
         crate::schema::Outcome::None { reason } => format!("{}: {reason}", described(&place)),
         crate::schema::Outcome::Figures(_) => described(&place),
@@ -175,11 +185,6 @@ fn failure(cell: &Cell) -> String {
 }
 
 fn notes(plan: &Plan, tallies: &[Tally], loads: &[f64]) -> Vec<String> {
-    let (mut all, mut noisy) = (0, 0);
-    for tally in tallies {
-        let (processes, in_noise) = tally.processes();
-        (all, noisy) = (all + processes, noisy + in_noise);
-    }
     let mut notes = Vec::new();
     if let Some(signal) = interrupt::stopped() {
         // What nobody can measure was not to be measured either.
@@ -195,25 +200,21 @@ fn notes(plan: &Plan, tallies: &[Tally], loads: &[f64]) -> Vec<String> {
     if cfg!(debug_assertions) {
         notes.push(DEBUG_BUILD.to_owned());
     }
-    if noisy > 0 {
-        notes.push(format!(
-            "{} ran while something else used more than a tenth of the machine; {} samples are marked",
-            if all == 1 { "the one process".to_owned() } else { format!("{noisy} of {all} processes") },
-            if noisy == 1 { "its" } else { "their" }
-        ));
-    }
     for (place, tally) in plan.places.iter().zip(tallies) {
         if let Some(reason) = tally.blank() {
             notes.push(format!("{}: not all processes have figures: {reason}", described(place)));
         }
     }
     if noise::Ticks::now().is_none() {
-        notes.push("this system does not tell what else it was doing: noise is not marked".to_owned());
+        notes.push(
+            "this system does not tell what else it was doing: noise is not marked".to_owned(),
+        );
     }
     let loads: Vec<_> = loads.iter().map(|load| format!("{load:.2}")).collect();
     if loads.len() > 1 {
         notes.push(format!("load before each round: {}", loads.join(", ")));
     }
+    notes.extend(plan.left_out_text());
     notes
 }
 
@@ -236,11 +237,16 @@ pub fn described_workload(spec: &workload::Spec) -> Workload {
 pub fn described_contenders() -> Vec<Contender> {
     let here = contender::ALL.iter().map(|spec| (spec.name, (spec.about)()));
     let external = external::ALL.iter().map(|external| (external.name, external.about.to_owned()));
-    here.chain(external).map(|(name, about)| Contender { name: name.to_owned(), about }).collect()
+    let absent = contender::absent().iter().map(|absent| (absent.name, absent.about.to_owned()));
+    here.chain(absent)
+        .chain(external)
+        .map(|(name, about)| Contender { name: name.to_owned(), about })
+        .collect()
 }
 
 fn contenders(plan: &Plan) -> Vec<Contender> {
-    let used = |contender: &Contender| plan.places.iter().any(|place| place.contender == contender.name);
+    let used =
+        |contender: &Contender| plan.places.iter().any(|place| place.contender == contender.name);
     described_contenders().into_iter().filter(used).collect()
 }
 

@@ -31,11 +31,13 @@ impl Ticks {
         let times: Vec<u64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();
         // user, nice, system, idle, waiting for a disk, interrupts (two kinds), stolen; what
         // follows is part of user.
-        let [user, nice, system, idle, waiting, hard, soft, stolen] = *times.get(..8)?.first_chunk()?;
+        let [user, nice, system, idle, waiting, hard, soft, stolen] =
+            *times.get(..8)?.first_chunk()?;
         let busy = user + nice + system + hard + soft + stolen;
         // The name, in brackets, may have anything in it. After it: state, then numbers.
         let after: Vec<&str> = own.rsplit_once(')')?.1.split_whitespace().collect();
-        let ours = after.get(11..15)?.iter().map(|word| word.parse::<u64>().ok()).sum::<Option<u64>>()?;
+        let ours =
+            after.get(11..15)?.iter().map(|word| word.parse::<u64>().ok()).sum::<Option<u64>>()?;
         Some(Self { total: busy + idle + waiting, busy, ours })
     }
 

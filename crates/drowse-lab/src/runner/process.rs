@@ -31,7 +31,7 @@ pub(super) enum Answer {
 /// Why there is no use in running it, as far as that is known before.
 pub(super) fn cannot(place: &Place) -> Option<String> {
     if let Some(reason) = child::cannot(&place.workload, &place.contender) {
-        return Some(reason.to_owned());
+        return Some(reason);
     }
     external::find(&place.contender)?;
     // A program of other sources says so whatever the workload; one of ours only that there is none
@@ -50,7 +50,10 @@ pub(super) fn ask(place: &Place, time: Duration, patience: Duration) -> Answer {
         Err(reason) => return Answer::Cannot(reason),
     };
     let mut command = Command::new(program);
-    command.arg("child").args(["--workload", &place.workload]).args(["--contender", &place.contender]);
+    command
+        .arg("child")
+        .args(["--workload", &place.workload])
+        .args(["--contender", &place.contender]);
     command
         .args(["--threads", &place.threads.to_string()])
         .args(["--time-us", &time.as_micros().to_string()]);
@@ -69,7 +72,9 @@ pub(super) fn ask(place: &Place, time: Duration, patience: Duration) -> Answer {
         Ok(text) => match serde_json::from_str(&text) {
             Ok(Outcome::Figures(figures)) => Answer::Figures(figures, noisy),
             // What `child` says of a panic; all else is a contender's own word.
-            Ok(Outcome::None { reason }) if reason.starts_with("it panicked") => Answer::Failed(reason),
+            Ok(Outcome::None { reason }) if reason.starts_with("it panicked") => {
+                Answer::Failed(reason)
+            }
             Ok(Outcome::None { reason }) => Answer::Cannot(reason),
             Err(error) => Answer::Failed(format!("its answer makes no sense: {error}")),
         },
@@ -79,7 +84,9 @@ pub(super) fn ask(place: &Place, time: Duration, patience: Duration) -> Answer {
 fn program(place: &Place) -> Result<PathBuf, String> {
     match external::find(&place.contender) {
         Some(external) => external.program(),
-        None => env::current_exe().map_err(|error| format!("this program cannot find itself: {error}")),
+        None => {
+            env::current_exe().map_err(|error| format!("this program cannot find itself: {error}"))
+        }
     }
 }
 
@@ -89,7 +96,8 @@ fn said(mut command: Command, patience: Duration) -> Result<String, String> {
         return Err("the run was stopped".to_owned());
     }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut ward = Ward::spawn(&mut command).map_err(|error| format!("it could not be started: {error}"))?;
+    let mut ward =
+        Ward::spawn(&mut command).map_err(|error| format!("it could not be started: {error}"))?;
     let output = collect(ward.child().stdout.take());
     let complaints = collect(ward.child().stderr.take());
     let text = match output.recv_timeout(patience) {
@@ -149,8 +157,8 @@ mod tests {
 
     #[test]
     fn a_death_is_told_with_its_last_words() {
-        let told =
-            shell("echo first >&2; echo last >&2; echo 'note: read more' >&2; exit 3", LONG).unwrap_err();
+        let told = shell("echo first >&2; echo last >&2; echo 'note: read more' >&2; exit 3", LONG)
+            .unwrap_err();
         assert!(told.contains("exit status: 3") && told.ends_with(": last"), "{told}");
         let told = shell("kill -9 $$", LONG).unwrap_err();
         assert!(told.contains("signal: 9"), "{told}");

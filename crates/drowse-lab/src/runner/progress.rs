@@ -49,7 +49,14 @@ impl Progress {
     }
 
     /// A round begins; with it, so many processes are to be expected altogether.
-    pub(super) fn round(&self, number: usize, of: usize, cells: usize, load: f64, processes: usize) {
+    pub(super) fn round(
+        &self,
+        number: usize,
+        of: usize,
+        cells: usize,
+        load: f64,
+        processes: usize,
+    ) {
         self.processes.set((self.processes.get().0, processes));
         if self.how == How::Lines {
             let cells = if cells == 1 { "1 cell".to_owned() } else { format!("{cells} cells") };
@@ -68,7 +75,8 @@ impl Progress {
         let part = by_time.unwrap_or(done as f64 / all.max(1) as f64).clamp(0.0, 1.0);
         let left = self.total.get().map(|total| total.as_secs_f64() - elapsed);
         let left = left.or((done > 0).then(|| elapsed / part * (1.0 - part)));
-        let left = left.map_or(String::new(), |left| format!("about {:.0} s left  ", left.max(1.0)));
+        let left =
+            left.map_or(String::new(), |left| format!("about {:.0} s left  ", left.max(1.0)));
         say::draw(&format!("{} {left}{what}", bar(part)));
     }
 

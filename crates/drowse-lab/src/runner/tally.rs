@@ -65,7 +65,9 @@ impl Tally {
     pub(super) fn outcome(self) -> Outcome {
         match (self.figures, self.reason) {
             (Some(figures), None) => Outcome::Figures(figures),
-            (_, reason) => Outcome::None { reason: reason.unwrap_or_else(|| NOT_MEASURED.to_owned()) },
+            (_, reason) => {
+                Outcome::None { reason: reason.unwrap_or_else(|| NOT_MEASURED.to_owned()) }
+            }
         }
     }
 }
@@ -103,8 +105,10 @@ mod tests {
     use std::collections::BTreeMap;
 
     fn figures(values: &[f64], noisy: bool) -> Answer {
-        let samples =
-            BTreeMap::from([("call".to_owned(), values.to_vec()), ("a start".to_owned(), vec![0.5; 7])]);
+        let samples = BTreeMap::from([
+            ("call".to_owned(), values.to_vec()),
+            ("a start".to_owned(), vec![0.5; 7]),
+        ]);
         Answer::Figures(Figures::of_process(samples, 100.0, Some([1.0, 2.0])), noisy)
     }
 
@@ -116,7 +120,11 @@ mod tests {
 
     #[test]
     fn processes_are_put_in_a_row() {
-        let tally = tally([figures(&[1.0, 2.0], false), figures(&[3.0, 4.0], true), figures(&[5.0], false)]);
+        let tally = tally([
+            figures(&[1.0, 2.0], false),
+            figures(&[3.0, 4.0], true),
+            figures(&[5.0], false),
+        ]);
         assert_eq!(tally.processes(), (3, 1));
         assert!(!tally.is_settled());
         let Outcome::Figures(figures) = tally.outcome() else { panic!("figures") };
@@ -138,7 +146,10 @@ mod tests {
         let Outcome::Figures(figures) = tally([only("a"), only("b"), only("a")]).outcome() else {
             panic!("figures")
         };
-        assert_eq!((&figures.counts["a"][..], &figures.counts["b"][..]), (&[3, 0, 3][..], &[0, 3, 0][..]));
+        assert_eq!(
+            (&figures.counts["a"][..], &figures.counts["b"][..]),
+            (&[3, 0, 3][..], &[0, 3, 0][..])
+        );
     }
 
     #[test]
@@ -156,10 +167,16 @@ mod tests {
 
     #[test]
     fn who_could_before_can() {
-        let tally =
-            tally([figures(&[1.0], false), Answer::Cannot("too late".to_owned()), figures(&[2.0], false)]);
+        let tally = tally([
+            figures(&[1.0], false),
+            Answer::Cannot("too late".to_owned()),
+            figures(&[2.0], false),
+        ]);
         assert!(!tally.is_settled());
-        assert_eq!((tally.blank(), tally.processes(), tally.asked()), (Some("too late"), (2, 0), 3));
+        assert_eq!(
+            (tally.blank(), tally.processes(), tally.asked()),
+            (Some("too late"), (2, 0), 3)
+        );
         assert!(
             matches!(tally.outcome(), Outcome::Figures(figures) if figures.samples["call"] == [1.0, 2.0])
         );

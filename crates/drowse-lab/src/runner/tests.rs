@@ -31,8 +31,9 @@ fn the_first_round_has_every_cell() {
 
 #[test]
 fn later_ones_keep_to_the_time_that_is_left() {
-    let seconds =
-        |left| affordable(&plan(), &tallies([3, 3, 1, 1]), Some(Duration::from_secs(left)), Duration::ZERO);
+    let seconds = |left| {
+        affordable(&plan(), &tallies([3, 3, 1, 1]), Some(Duration::from_secs(left)), Duration::ZERO)
+    };
     assert_eq!(seconds(8), [2, 3, 0, 1]);
     assert_eq!(seconds(7), [2, 3], "both contenders of the cheaper workload");
     assert!(seconds(1).is_empty());
@@ -48,7 +49,11 @@ fn rounds_are_shortened_rather_than_cut() {
     assert_eq!(shortened(time, &tallies, left(13), 2), time, "twice six seconds fit");
     let shorter = shortened(time, &tallies, left(10), 2);
     assert!((milliseconds(400)..milliseconds(700)).contains(&shorter), "{shorter:?}");
-    assert_eq!(affordable(&plan(), &tallies, left(5), time - shorter).len(), 4, "the next round is whole");
+    assert_eq!(
+        affordable(&plan(), &tallies, left(5), time - shorter).len(),
+        4,
+        "the next round is whole"
+    );
     assert_eq!(shortened(time, &tallies, left(1), 2), LEAST_TIME);
     let fresh: Vec<_> = (0..4).map(|_| Tally::default()).collect();
     assert_eq!(shortened(time, &fresh, left(1), 2), time, "nothing is known yet");
@@ -60,7 +65,10 @@ fn who_cannot_is_not_asked_again() {
     tallies[1] = Tally::default();
     tallies[1].add(Answer::Cannot("too small".to_owned()), Duration::from_secs(1));
     assert_eq!(affordable(&plan(), &tallies, None, Duration::ZERO), [0, 2, 3]);
-    assert_eq!(affordable(&plan(), &tallies, Some(Duration::from_secs(60)), Duration::ZERO), [0, 2, 3]);
+    assert_eq!(
+        affordable(&plan(), &tallies, Some(Duration::from_secs(60)), Duration::ZERO),
+        [0, 2, 3]
+    );
 }
 
 #[test]

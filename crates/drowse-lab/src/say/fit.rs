@@ -88,7 +88,10 @@ mod tests {
         let text = fitted(&format!("Note: {}", "word ".repeat(40)));
         assert!(widest(&text) <= COLUMNS && text.lines().count() == 3, "{text}");
         assert!(text.lines().skip(1).all(|line| line.starts_with("  word word")), "{text}");
-        assert!(text.lines().all(|line| line.trim_end() == line || line.ends_with("word ")), "{text}");
+        assert!(
+            text.lines().all(|line| line.trim_end() == line || line.ends_with("word ")),
+            "{text}"
+        );
     }
 
     #[test]
@@ -104,14 +107,18 @@ mod tests {
     fn long_words_stay_whole() {
         let path = "a/".repeat(60);
         assert_eq!(fitted(&path), path);
-        assert_eq!(fitted(&format!("Page: {path} and more")), format!("Page:\n  {path}\n  and more"));
+        assert_eq!(
+            fitted(&format!("Page: {path} and more")),
+            format!("Page:\n  {path}\n  and more")
+        );
     }
 
     #[test]
     fn colours_take_no_place() {
         let red = format!("\u{1b}[31m{}\u{1b}[0m", "red ".repeat(19));
         assert_eq!(fitted(&red), red);
-        let long = fitted(&format!("\u{1b}[1m  --name\u{1b}[0m  {}", "word ".repeat(30).trim_end()));
+        let long =
+            fitted(&format!("\u{1b}[1m  --name\u{1b}[0m  {}", "word ".repeat(30).trim_end()));
         assert!(widest(&long) <= COLUMNS, "{long}");
         assert!(long.lines().skip(1).all(|line| line.starts_with("          word")), "{long}");
     }

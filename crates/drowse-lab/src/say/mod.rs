@@ -42,7 +42,8 @@ pub(crate) fn tell(text: impl Display) {
 /// Prints what clap has to say: help to standard output, complaints to standard error. With colours
 /// where they are seen.
 pub(crate) fn answer(error: &clap::Error) {
-    let seen = if error.use_stderr() { io::stderr().is_terminal() } else { io::stdout().is_terminal() };
+    let seen =
+        if error.use_stderr() { io::stderr().is_terminal() } else { io::stdout().is_terminal() };
     let plain = !seen || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let text = error.render();
     let text = if plain { text.to_string() } else { text.ansi().to_string() };

@@ -46,7 +46,10 @@ impl Interval {
     fn of(mut values: Vec<f64>, confidence: f64, witnesses: usize) -> Option<Self> {
         values.sort_by(f64::total_cmp);
         let tail = expanded_tail((1.0 - confidence.clamp(0.0, 1.0)) / 2.0, witnesses);
-        Some(Self { low: quantile_of_sorted(&values, tail)?, high: quantile_of_sorted(&values, 1.0 - tail)? })
+        Some(Self {
+            low: quantile_of_sorted(&values, tail)?,
+            high: quantile_of_sorted(&values, 1.0 - tail)?,
+        })
     }
 }
 
@@ -72,7 +75,11 @@ pub fn ratio_interval<'a>(
         return None;
     }
     let witnesses = under.witnesses().min(over.witnesses());
-    Interval::of((0..DRAWS).map(|_| over.median() / under.median()).collect(), confidence, witnesses)
+    Interval::of(
+        (0..DRAWS).map(|_| over.median() / under.median()).collect(),
+        confidence,
+        witnesses,
+    )
 }
 
 /// Draws medians. Counts how often each place in the order is drawn, which is cheaper than to sort
@@ -92,7 +99,8 @@ impl Drawer {
         let of_process = |(process, samples): (usize, &Vec<f64>)| {
             samples.iter().map(move |&sample| (sample, process)).collect::<Vec<_>>()
         };
-        let mut all: Vec<(f64, usize)> = processes.iter().enumerate().flat_map(of_process).collect();
+        let mut all: Vec<(f64, usize)> =
+            processes.iter().enumerate().flat_map(of_process).collect();
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut places = vec![Vec::new(); processes.len()];
         for (place, (_, process)) in all.iter().enumerate() {
@@ -208,7 +216,9 @@ mod tests {
     fn by_process_it_holds_the_true_median_of_all_processes_far_more_often() {
         let held = |counts: &[usize]| {
             let holds = |seed: &u64| {
-                median_interval(ByProcess::new(&processes(*seed), counts), 0.95).unwrap().contains(1.1)
+                median_interval(ByProcess::new(&processes(*seed), counts), 0.95)
+                    .unwrap()
+                    .contains(1.1)
             };
             (0..100).filter(holds).count()
         };

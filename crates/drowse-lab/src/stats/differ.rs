@@ -45,13 +45,15 @@ pub struct Limits {
 impl Limits {
     /// For two contenders of one run. Their rounds were interleaved, so that what bothered one
     /// bothered the other.
-    pub const ONE_RUN: Self = Self { floor: 0.05, step: 0.0, confidence: 0.95, samples: 4, processes: 3 };
+    pub const ONE_RUN: Self =
+        Self { floor: 0.05, step: 0.0, confidence: 0.95, samples: 4, processes: 3 };
 
     /// For the same cell of two runs. A table has hundreds of cells, so that one false alarm in a
     /// thousand is one too many in five runs: hence 99.9 %, and a floor of 15 %: two runs that are
     /// each up to 4 % off, as on a virtual machine whose host has other guests, are 8 % apart, and
     /// the medians of a handful of samples some more.
-    pub const TWO_RUNS: Self = Self { floor: 0.15, step: 0.0, confidence: 0.999, samples: 5, processes: 5 };
+    pub const TWO_RUNS: Self =
+        Self { floor: 0.15, step: 0.0, confidence: 0.999, samples: 5, processes: 5 };
 
     /// The same limits for figures of this unit: percentages must differ by a point at least.
     #[must_use]
@@ -176,7 +178,8 @@ mod tests {
         let own: Vec<f64> = (0..PROCESSES).map(|_| 1.0 + 0.06 * random.unit()).collect();
         (0..count)
             .map(|i| {
-                let burst = if (burst_at..burst_at + burst_for).contains(&i) { random.unit() } else { 0.0 };
+                let burst =
+                    if (burst_at..burst_at + burst_for).contains(&i) { random.unit() } else { 0.0 };
                 middle * bias * own[i * PROCESSES / count] * (1.0 + 0.05 * random.unit() + burst)
             })
             .collect()
@@ -204,7 +207,8 @@ mod tests {
     fn processes_that_come_in_two_kinds_are_no_step() {
         let mut random = Random::new(44);
         let mut run = || -> Vec<f64> {
-            let kinds: Vec<f64> = (0..5).map(|_| if random.unit() < 0.5 { 1.0 } else { 1.4 }).collect();
+            let kinds: Vec<f64> =
+                (0..5).map(|_| if random.unit() < 0.5 { 1.0 } else { 1.4 }).collect();
             kinds.into_iter().flat_map(|kind| vec![kind, kind * 1.01, kind * 0.99, kind]).collect()
         };
         let (mut by_process, mut without) = (0, 0);
@@ -213,10 +217,14 @@ mod tests {
             let stepped = |verdict| usize::from(matches!(verdict, Verdict::Less | Verdict::More));
             by_process += stepped(differ(five(&a), five(&b)).verdict);
             let (a, b) = (a[..].into(), b[..].into());
-            without += stepped(differ_within(a, b, &Limits { processes: 1, ..Limits::TWO_RUNS }).verdict);
+            without +=
+                stepped(differ_within(a, b, &Limits { processes: 1, ..Limits::TWO_RUNS }).verdict);
         }
         // All five of one kind in one run and of the other in the next: one in 512.
-        assert!(by_process <= 2 && without > 4, "{by_process} by process, {without} without, of 400");
+        assert!(
+            by_process <= 2 && without > 4,
+            "{by_process} by process, {without} without, of 400"
+        );
     }
 
     #[test]
@@ -268,9 +276,12 @@ mod tests {
 
     #[test]
     fn too_few_say_nothing() {
-        for (a, b) in
-            [(&[][..], &[][..]), (&[1.0], &[9.0]), (&[f64::NAN; 9], &[1.0; 9]), (&[1.0; 4], &[9.0; 9])]
-        {
+        for (a, b) in [
+            (&[][..], &[][..]),
+            (&[1.0], &[9.0]),
+            (&[f64::NAN; 9], &[1.0; 9]),
+            (&[1.0; 4], &[9.0; 9]),
+        ] {
             assert_eq!(differ(a.into(), b.into()).verdict, Verdict::Unknown, "{a:?} {b:?}");
         }
         assert_eq!(differ([1.0][..].into(), [9.0][..].into()).ratio, Some(9.0));

@@ -51,8 +51,8 @@ fn normal_quantile(tail: f64) -> f64 {
 /// 26.2.17.)
 fn normal_tail(z: f64) -> f64 {
     let t = 1.0 / (1.0 + 0.231_641_9 * z);
-    let series =
-        0.319_381_530 + t * (-0.356_563_782 + t * (1.781_477_937 + t * (-1.821_255_978 + t * 1.330_274_429)));
+    let series = 0.319_381_530
+        + t * (-0.356_563_782 + t * (1.781_477_937 + t * (-1.821_255_978 + t * 1.330_274_429)));
     (-z * z / 2.0).exp() / TAU.sqrt() * t * series
 }
 
@@ -68,7 +68,9 @@ mod tests {
     fn quantiles_are_those_of_the_tables() {
         assert_near(normal_quantile(0.025), 1.960, 0.001);
         assert_near(normal_tail(1.96), 0.025, 0.001);
-        for (freedom, expected) in [(1.0, 12.706), (2.0, 4.303), (3.0, 3.182), (6.0, 2.447), (30.0, 2.042)] {
+        for (freedom, expected) in
+            [(1.0, 12.706), (2.0, 4.303), (3.0, 3.182), (6.0, 2.447), (30.0, 2.042)]
+        {
             assert_near(student_quantile(0.025, freedom), expected, 0.02);
         }
         assert_near(student_quantile(0.000_5, 6.0), 5.959, 0.05);

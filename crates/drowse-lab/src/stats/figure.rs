@@ -23,7 +23,10 @@ impl Scale {
             let (name, in_ns) = *TIMES.iter().rev().find(fits).unwrap_or(&TIMES[0]);
             // Nothing at all stays in the unit in which it came.
             let (name, in_ns) = if size == 0.0 { (unit, nanos) } else { (name, in_ns) };
-            return Self { factor: in_ns / nanos, unit: if name == "us" { "µs" } else { name }.to_string() };
+            return Self {
+                factor: in_ns / nanos,
+                unit: if name == "us" { "µs" } else { name }.to_string(),
+            };
         }
         // Neither a thousand percent nor a thousand times as fast is read better with a prefix.
         if unit == "%" || unit == "x" {
@@ -140,8 +143,11 @@ pub fn ratio(value: f64) -> String {
     }
     let digits = if value.abs() < 9.995 { 2 } else { 0_i32 };
     // Below a tenth, two digits behind the point say too little.
-    let digits =
-        if (0.0001..0.1).contains(&value.abs()) { 1 - value.abs().log10().floor() as i32 } else { digits };
+    let digits = if (0.0001..0.1).contains(&value.abs()) {
+        1 - value.abs().log10().floor() as i32
+    } else {
+        digits
+    };
     if value != 0.0 && value.abs() < 0.0001 {
         format!("{value:.0e}x")
     } else {

@@ -1,17 +1,20 @@
 //! A job there, and its result back here.
 
-use super::parts::let_sleep;
-use super::{MeasureSpec, Samples, Workload, by_name};
-use crate::contender::{Pool, Reason};
-use crate::measure::{Budget, UsageMeter};
-use futures_lite::future::block_on;
-use tokio::runtime::Builder;
+use super::{MeasureSpec, Need, Samples, Workload};
+use crate::contender::{self, Can, Pool};
+use crate::measure::Budget;
+#[cfg(feature = "awaited")]
+use {
+    super::by_name, super::parts::let_sleep, crate::measure::UsageMeter,
+    futures_lite::future::block_on, tokio::runtime::Builder,
+};
 
 /// Awaits empty jobs, one after the other.
 #[derive(Debug)]
 pub struct AwaitJob;
 
 /// So many in a row.
+#[cfg(feature = "awaited")]
 const ROUND: usize = 200;
 
 impl Workload for AwaitJob {
@@ -25,10 +28,19 @@ impl Workload for AwaitJob {
         MeasureSpec::less("cpu", "CPU time of one from tokio, back to back", "us"),
     ];
 
-    fn can<P: Pool>() -> Result<(), Reason> {
-        P::can_await()
+    const NEEDS: &'static [Need] = &[Need::Await];
+
+    /// Most of its measures are of a thread of tokio's.
+    fn is_measurable() -> Can {
+        contender::ARE_BUILT
     }
 
+    #[cfg(not(feature = "awaited"))]
+    fn run<P: Pool>(_: &P, _: Budget) -> Result<Samples, String> {
+        Self::is_measurable().map(|()| Samples::new()).map_err(str::to_owned)
+    }
+
+    #[cfg(feature = "awaited")]
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
         let tokio = Builder::new_current_thread().build().map_err(|error| error.to_string())?;
         let all = || async {
@@ -43,7 +55,8 @@ impl Workload for AwaitJob {
             let cpu = meter.read().cpu.as_secs_f64();
             let (from_thread, ()) = Budget::seconds(|| block_on(all()));
             let_sleep();
-            let (cold, result) = Budget::seconds(|| tokio.block_on(async { pool.spawn_job(|| 42).await }));
+            let (cold, result) =
+                Budget::seconds(|| tokio.block_on(async { pool.spawn_job(|| 42).await }));
             assert_eq!(result, 42);
             [each(from_tokio), each(from_thread), cold * 1e6, each(cpu)]
         };

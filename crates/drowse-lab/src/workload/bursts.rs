@@ -49,8 +49,11 @@ impl Workload for Bursts {
         let each = || (0..BURSTS).map(|_| pool.run(|fork| tick.burst(fork)) ^ tick.serial()).sum();
         let once = || pool.run(|fork| tick.whole(fork));
         let mut result = Samples::new();
-        let mut add = |name: &str, values: &[f64]| result.entry(name.to_owned()).or_default().extend(values);
-        for [(cpu, lengths), (cpu_once, lengths_once)] in budget.rounds(|| [stretch(&each), stretch(&once)]) {
+        let mut add =
+            |name: &str, values: &[f64]| result.entry(name.to_owned()).or_default().extend(values);
+        for [(cpu, lengths), (cpu_once, lengths_once)] in
+            budget.rounds(|| [stretch(&each), stretch(&once)])
+        {
             add("cpu", &[cpu]);
             add("tick", &lengths);
             add("cpu_once", &[cpu_once]);

@@ -1,8 +1,8 @@
 //! The way into a pool that sleeps.
 
 use super::parts::{let_sleep, sum, warm_up};
-use super::{MeasureSpec, Samples, Variant, Workload, by_name};
-use crate::contender::{Pool, Reason, Serial};
+use super::{MeasureSpec, Need, Samples, Variant, Workload, by_name};
+use crate::contender::{Pool, Serial};
 use crate::measure::{Budget, UsageMeter, Work};
 use std::time::Duration;
 
@@ -22,9 +22,7 @@ impl Workload for ColdEntry {
         MeasureSpec::less("cpu", "CPU time of the loop over 16 items, until all sleep again", "us"),
     ];
 
-    fn can<P: Pool>() -> Result<(), Reason> {
-        P::can_enter()
-    }
+    const NEEDS: &'static [Need] = &[Need::Enter];
 
     // A contender that does not fork enters all the same, and goes through loops by plain calls.
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {

@@ -43,7 +43,11 @@ pub(super) fn counted() -> usize {
 /// # Errors
 ///
 /// If it is not there in time: then jobs are lost.
-pub(super) fn wait(expected: usize, begin: Instant, patience: Duration) -> Result<Duration, String> {
+pub(super) fn wait(
+    expected: usize,
+    begin: Instant,
+    patience: Duration,
+) -> Result<Duration, String> {
     while counted() != expected {
         if begin.elapsed() > patience {
             return Err(format!("not all of its jobs ran within {} s", patience.as_secs()));

@@ -2,7 +2,7 @@
 
 use super::counters::{count, counted, turn};
 use super::parts::{size, warm_up};
-use super::{MeasureSpec, Samples, Workload, samples};
+use super::{MeasureSpec, Need, Samples, Workload, samples};
 use crate::contender::{Fork, Pool, Reason};
 use crate::measure::Budget;
 
@@ -18,17 +18,15 @@ impl Workload for FloodInside {
     const MEASURES: &'static [MeasureSpec] = &[MeasureSpec::more("rate", "jobs a second", "M/s")];
     const WIDTHS: &'static [usize] = &[1];
 
-    fn can<P: Pool>() -> Result<(), Reason> {
-        P::can_fork()?;
-        P::Fork::can_spawn()
-    }
+    const NEEDS: &'static [Need] = &[Need::Fork, Need::SpawnInside];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
         let _turn = turn();
         warm_up(pool);
         let round = || {
             let before = counted();
-            let (seconds, given) = Budget::seconds(|| pool.run(|fork| fork.scope((0..JOBS).map(|_| count))));
+            let (seconds, given) =
+                Budget::seconds(|| pool.run(|fork| fork.scope((0..JOBS).map(|_| count))));
             given?;
             assert_eq!(counted() - before, JOBS, "the number of jobs that ran");
             Ok(JOBS as f64 / seconds / 1e6)

@@ -2,8 +2,8 @@
 
 use super::counters::{count, counted, turn, wait};
 use super::parts::{size, warm_up};
-use super::{MeasureSpec, Samples, Workload, by_name};
-use crate::contender::{Fork, Pool, Reason};
+use super::{MeasureSpec, Need, Samples, Workload, by_name};
+use crate::contender::{Can, Fork, Pool, Reason};
 use crate::measure::{Budget, Memory};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -34,9 +34,9 @@ impl Workload for FloodMemory {
     // waiting at once. With others it depends on how fast they take them.
     const WIDTHS: &'static [usize] = &[1];
 
-    fn can<P: Pool>() -> Result<(), Reason> {
-        P::can_fork()?;
-        P::Fork::can_spawn()?;
+    const NEEDS: &'static [Need] = &[Need::Fork, Need::SpawnInside];
+
+    fn is_measurable() -> Can {
         Memory::read().map(drop).ok_or("the system does not tell how much memory a process has")
     }
 
@@ -46,7 +46,8 @@ impl Workload for FloodMemory {
         let _turn = turn();
         warm_up(pool);
         thread::sleep(SETTLE);
-        let look = || Memory::read().ok_or("the system no longer tells how much memory a process has");
+        let look =
+            || Memory::read().ok_or("the system no longer tells how much memory a process has");
         let before = look()?;
         let (begin, expected) = (Instant::now(), counted() + JOBS);
         pool.run(|fork| (0..JOBS).try_for_each(|_| fork.spawn(count)))?;

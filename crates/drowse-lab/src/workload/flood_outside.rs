@@ -2,7 +2,7 @@
 
 use super::counters::{count, count_by, counted, turn, wait};
 use super::parts::{size, warm_up};
-use super::{MeasureSpec, Samples, Workload, by_name};
+use super::{MeasureSpec, Need, Samples, Workload, by_name};
 use crate::contender::{Pool, Reason};
 use crate::measure::{Budget, UsageMeter};
 use std::sync::Barrier;
@@ -32,9 +32,7 @@ impl Workload for FloodOutside {
         MeasureSpec::less("cpu", "CPU time an empty job, from one thread", "ns"),
     ];
 
-    fn can<P: Pool>() -> Result<(), Reason> {
-        P::can_spawn()
-    }
+    const NEEDS: &'static [Need] = &[Need::Spawn];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
         let _turn = turn();
@@ -76,7 +74,8 @@ fn flood<P: Pool, J: FnOnce() + Send + 'static>(
 ) -> Result<Duration, String> {
     let expected = counted() + sum;
     let first = |giver| jobs * giver / givers;
-    let give = |giver| (first(giver)..first(giver + 1)).try_for_each(|number| pool.spawn(job(number)));
+    let give =
+        |giver| (first(giver)..first(giver + 1)).try_for_each(|number| pool.spawn(job(number)));
     let barrier = Barrier::new(givers);
     let begin = thread::scope(|scope| {
         let (give, barrier) = (&give, &barrier);

@@ -33,14 +33,16 @@ impl Workload for Frames {
         warm_up(pool);
         let round = || {
             let meter = UsageMeter::start();
-            let expected: Vec<u64> = (0..FRAMES).map(|_| sum(&mut Serial, 0..ITEMS, &item)).collect();
+            let expected: Vec<u64> =
+                (0..FRAMES).map(|_| sum(&mut Serial, 0..ITEMS, &item)).collect();
             let alone = meter.read().cpu;
             let meter = UsageMeter::start();
             let (mut next, mut times) = (Instant::now(), Vec::new());
             for expected in expected {
                 next += PERIOD;
                 thread::sleep(next.saturating_duration_since(Instant::now()));
-                let (seconds, result) = Budget::seconds(|| pool.run(|fork| sum(fork, 0..ITEMS, &item)));
+                let (seconds, result) =
+                    Budget::seconds(|| pool.run(|fork| sum(fork, 0..ITEMS, &item)));
                 times.push(seconds * 1e3);
                 assert_eq!(result, expected, "the sum of a frame");
             }

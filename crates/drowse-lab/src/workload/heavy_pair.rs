@@ -11,8 +11,7 @@ pub struct HeavyPair;
 
 impl Workload for HeavyPair {
     const NAME: &'static str = "heavy_pair";
-    const ABOUT: &'static str =
-        "one join of two halves of 5 ms, which fork no further: how much faster than one after the other";
+    const ABOUT: &'static str = "one join of two halves of 5 ms, which fork no further: how much faster than one after the other";
     const VARIANTS: &'static [Variant] = &[Variant::Unsteered];
     const MEASURES: &'static [MeasureSpec] = &[
         MeasureSpec::more("outside", "speed-up over plain calls, entering the pool included", "x"),
@@ -23,7 +22,8 @@ impl Workload for HeavyPair {
         let work = Work::micros(size(5_000, 200) as u64);
         warm_up(pool);
         let round = || {
-            let outside = speed_up(|| pair(&mut Serial, work), || pool.run(|fork| pair(fork, work)));
+            let outside =
+                speed_up(|| pair(&mut Serial, work), || pool.run(|fork| pair(fork, work)));
             let inside = pool.run(|fork| speed_up(|| pair(&mut Serial, work), || pair(fork, work)));
             (outside, inside)
         };

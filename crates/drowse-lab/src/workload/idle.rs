@@ -1,8 +1,8 @@
 //! A pool that exists and does nothing.
 
 use super::parts::{size, warm_up};
-use super::{MeasureSpec, Samples, Workload};
-use crate::contender::{Pool, Reason};
+use super::{MeasureSpec, Need, Samples, Workload};
+use crate::contender::Pool;
 use crate::measure::{Budget, UsageMeter};
 use crate::platform::thread_cpu;
 use std::thread;
@@ -26,9 +26,7 @@ impl Workload for Idle {
     ];
     const WIDTHS: &'static [usize] = &[8, 64];
 
-    fn can<P: Pool>() -> Result<(), Reason> {
-        Ok(())
-    }
+    const NEEDS: &'static [Need] = &[];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
         warm_up(pool);

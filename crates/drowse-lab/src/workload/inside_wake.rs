@@ -1,8 +1,8 @@
 //! From a fork to its other half's start on another thread.
 
 use super::parts::{let_sleep, warm_up};
-use super::{MeasureSpec, Samples, Variant, Workload};
-use crate::contender::{Fork, Pool, Reason};
+use super::{MeasureSpec, Need, Samples, Variant, Workload};
+use crate::contender::{Fork, Pool};
 use crate::measure::{Budget, Work};
 use crate::platform::current_cpu;
 use std::sync::OnceLock;
@@ -18,22 +18,20 @@ const PATIENCE: Duration = Duration::from_millis(1);
 
 impl Workload for InsideWake {
     const NAME: &'static str = "inside_wake";
-    const ABOUT: &'static str =
-        "one thread forks while the others sleep: until another has started the other half, 1 ms at most";
+    const ABOUT: &'static str = "one thread forks while the others sleep: until another has started the other half, 1 ms at most";
     const VARIANTS: &'static [Variant] = &[Variant::Unsteered];
     const MEASURES: &'static [MeasureSpec] = &[
-        MeasureSpec::less("start", "time from the fork to the other half's start (1 ms if later)", "us"),
-        MeasureSpec::more("elsewhere", "forks whose other half began on another processor in that time", "%"),
+        MeasureSpec::less("start", "time from the fork to the other half's start", "us")
+            .up_to(PATIENCE.as_micros() as f64),
+        MeasureSpec::more(
+            "elsewhere",
+            "forks whose other half began on another processor in that time",
+            "%",
+        ),
     ];
 
-    fn can<P: Pool>() -> Result<(), Reason> {
-        P::can_fork()?;
-        if P::is_parallel() {
-            Ok(())
-        } else {
-            Err("one thread: the other half starts when the first has ended")
-        }
-    }
+    const NEEDS: &'static [Need] =
+        &[Need::Fork, Need::Parallel("one thread: the other half starts when the first has ended")];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
         // Before the fork, long enough for those that the entry woke to fall asleep again; and a
@@ -47,15 +45,21 @@ impl Workload for InsideWake {
                 until_start(fork, look)
             })
         });
-        let time = |start: &Option<Started>| start.map_or(PATIENCE, |start| start.after).as_secs_f64() * 1e6;
+        let time = |start: &Option<Started>| {
+            start.map_or(PATIENCE, |start| start.after).as_secs_f64() * 1e6
+        };
         let elsewhere = |start: &Option<Started>| start.is_some_and(|start| start.elsewhere);
         // A round by itself is all or nothing: a tenth of them together has a share.
         let share = |tenth: &[Option<Started>]| {
-            100.0 * tenth.iter().filter(|start| elsewhere(start)).count() as f64 / tenth.len() as f64
+            100.0 * tenth.iter().filter(|start| elsewhere(start)).count() as f64
+                / tenth.len() as f64
         };
         Ok(Samples::from([
             ("start".to_owned(), rounds.iter().map(time).collect()),
-            ("elsewhere".to_owned(), rounds.chunks((rounds.len() / 10).max(1)).map(share).collect()),
+            (
+                "elsewhere".to_owned(),
+                rounds.chunks((rounds.len() / 10).max(1)).map(share).collect(),
+            ),
         ]))
     }
 }

@@ -16,7 +16,8 @@ const MOST: u16 = size(256, 64) as u16;
 
 impl Workload for Mandelbrot {
     const NAME: &'static str = "mandelbrot";
-    const ABOUT: &'static str = "a picture of 384 by 256 points, up to 256 steps each; rows by halving";
+    const ABOUT: &'static str =
+        "a picture of 384 by 256 points, up to 256 steps each; rows by halving";
     const MEASURES: &'static [MeasureSpec] = &[MeasureSpec::less("time", "time a picture", "ms")];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {

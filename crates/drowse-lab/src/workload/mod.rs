@@ -68,7 +68,7 @@ pub use tree_sum::{TreeSum, TreeSumLarge, TreeSumLargeChildrenFirst};
 pub use two_submitters::TwoSubmitters;
 pub use yield_storm::YieldStorm;
 
-use crate::contender::{DrowseGuests, DrowseUnsteered, Pool, Reason};
+use crate::contender::{Can, Contender, DrowseGuests, DrowseUnsteered, Fork, Pool, Reason};
 use crate::measure::Budget;
 use crate::schema::Measure;
 use std::collections::BTreeMap;
@@ -87,17 +87,24 @@ pub struct MeasureSpec {
     pub unit: &'static str,
     /// Whether less is better.
     pub less_is_better: bool,
+    /// The value at which the measurement stops, if there is one.
+    pub cap: Option<f64>,
 }
 
 impl MeasureSpec {
     /// One of which less is better.
     pub const fn less(name: &'static str, label: &'static str, unit: &'static str) -> Self {
-        Self { name, label, unit, less_is_better: true }
+        Self { name, label, unit, less_is_better: true, cap: None }
     }
 
     /// One of which more is better.
     pub const fn more(name: &'static str, label: &'static str, unit: &'static str) -> Self {
-        Self { name, label, unit, less_is_better: false }
+        Self { name, label, unit, less_is_better: false, cap: None }
+    }
+
+    /// The same with a value at which the measurement stops.
+    pub const fn up_to(self, cap: f64) -> Self {
+        Self { cap: Some(cap), ..self }
     }
 }
 
@@ -108,6 +115,7 @@ impl From<&MeasureSpec> for Measure {
             label: spec.label.to_owned(),
             unit: spec.unit.to_owned(),
             less_is_better: spec.less_is_better,
+            cap: spec.cap,
         }
     }
 }
@@ -125,16 +133,15 @@ pub trait Workload {
     /// Which variants of drowse it says something of: a comparison runs it with those too.
     const VARIANTS: &'static [Variant] = &[];
 
-    /// Whether this contender can do it at all, which is known without a pool. Most workloads fork.
-    ///
-    /// # Errors
-    ///
-    /// If not: why, in a sentence.
-    fn can<P: Pool>() -> Result<(), Reason> {
-        P::can_fork()
+    /// The abilities that a pool must have for it. Most workloads fork.
+    const NEEDS: &'static [Need] = &[Need::Fork];
+
+    /// Returns the reason why this system cannot measure it, if there is one.
+    fn is_measurable() -> Can {
+        Ok(())
     }
 
-    /// Runs it in this pool of a contender that [can](Self::can).
+    /// Runs it in this pool, which [has what it needs](can).
     ///
     /// # Errors
     ///
@@ -144,6 +151,61 @@ pub trait Workload {
     ///
     /// If a result is wrong.
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String>;
+}
+
+/// An ability of pools that a workload needs.
+#[derive(Debug, Clone, Copy)]
+pub enum Need {
+    /// It forks.
+    Fork,
+    /// It has threads that wait for work, and can be entered.
+    Enter,
+    /// It takes jobs from outside.
+    Spawn,
+    /// It takes jobs from inside.
+    SpawnInside,
+    /// It runs two jobs at the same time. The reason to give of a pool that does not.
+    Parallel(Reason),
+    /// It lets the halves of a join wait for each other.
+    WaitInHalves,
+    /// It has jobs that can be awaited.
+    Await,
+    /// It runs futures.
+    Poll,
+}
+
+impl Need {
+    /// Returns the reason why this pool does not have it, if there is one.
+    const fn is_met_by<P: Pool>(self) -> Can {
+        match self {
+            Self::Fork => P::CAN_FORK,
+            Self::Enter => P::CAN_ENTER,
+            Self::Spawn => P::CAN_SPAWN,
+            Self::SpawnInside => <P::Fork as Fork>::CAN_SPAWN,
+            Self::Parallel(reason) if !P::IS_PARALLEL => Err(reason),
+            Self::Parallel(_) => Ok(()),
+            Self::WaitInHalves => P::CAN_WAIT_IN_HALVES,
+            Self::Await => P::CAN_AWAIT,
+            Self::Poll => P::CAN_POLL,
+        }
+    }
+}
+
+/// Returns the reason why this pool cannot run this workload, if there is one. A constant, so that
+/// the compiler compiles no workload for a pool that cannot run it.
+///
+/// # Errors
+///
+/// The reason, in a sentence.
+pub const fn can<W: Workload, P: Pool>() -> Can {
+    let mut index = 0;
+    while index < W::NEEDS.len() {
+        if let Err(reason) = W::NEEDS[index].is_met_by::<P>() {
+            return Err(reason);
+        }
+        index += 1;
+    }
+    Ok(())
 }
 
 /// drowse, as few would use it, or where few would.
@@ -271,6 +333,9 @@ mod tests {
     #[test]
     fn figures_of_rounds_go_to_their_names() {
         let samples = by_name(["b", "a"], vec![[1.0, 2.0], [3.0, 4.0]]);
-        assert_eq!(samples, Samples::from([("a".into(), vec![2.0, 4.0]), ("b".into(), vec![1.0, 3.0])]));
+        assert_eq!(
+            samples,
+            Samples::from([("a".into(), vec![2.0, 4.0]), ("b".into(), vec![1.0, 3.0])])
+        );
     }
 }

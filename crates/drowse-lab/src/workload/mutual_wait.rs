@@ -1,8 +1,8 @@
 //! Halves that wait for each other, beside other programs.
 
 use super::parts::{size, warm_up};
-use super::{MeasureSpec, Samples, Variant, Workload, by_name};
-use crate::contender::{Fork, Pool, Reason};
+use super::{MeasureSpec, Need, Samples, Variant, Workload, by_name};
+use crate::contender::{Fork, Pool};
 use crate::measure::{Budget, Work};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -52,10 +52,7 @@ impl<const BUSY: usize> Workload for MutualWait<BUSY> {
         MeasureSpec::less("slow", "calls of 400 that take longer than 4 ms", "calls"),
     ];
 
-    fn can<P: Pool>() -> Result<(), Reason> {
-        P::can_fork()?;
-        P::can_wait_in_halves()
-    }
+    const NEEDS: &'static [Need] = &[Need::Fork, Need::WaitInHalves];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
         warm_up(pool);
@@ -75,7 +72,8 @@ impl<const BUSY: usize> Workload for MutualWait<BUSY> {
             rounds
         });
         let rounds = rounds.and_then(|rounds| rounds.into_iter().collect::<Option<Vec<_>>>());
-        let rounds = rounds.ok_or("the halves do not run at the same time: one has waited in vain")?;
+        let rounds =
+            rounds.ok_or("the halves do not run at the same time: one has waited in vain")?;
         Ok(by_name(["time", "p50", "p99", "slow"], rounds))
     }
 }
@@ -85,7 +83,8 @@ fn calls<P: Pool>(pool: &P, count: usize) -> Option<Vec<f64>> {
     let call = |_| {
         let meeting = Meeting::default();
         let half = || meeting.wait();
-        let (seconds, (a, b)) = Budget::seconds(|| pool.run(|fork| fork.join(|_| half(), |_| half())));
+        let (seconds, (a, b)) =
+            Budget::seconds(|| pool.run(|fork| fork.join(|_| half(), |_| half())));
         (a && b).then_some(seconds)
     };
     (0..count).map(call).collect()

@@ -48,7 +48,9 @@ fn bodies() -> Vec<Body> {
 /// The bodies a moment later.
 fn step<F: Fork>(fork: &mut F, bodies: &[Body]) -> Vec<Body> {
     let mut next = bodies.to_vec();
-    pieces(fork, &mut next, 0, GRAIN, &|_, some| some.iter_mut().for_each(|body| advance(body, bodies)));
+    pieces(fork, &mut next, 0, GRAIN, &|_, some| {
+        some.iter_mut().for_each(|body| advance(body, bodies))
+    });
     next
 }
 

@@ -24,7 +24,8 @@ impl Workload for Oversubscription {
         let (tree, data) = (Tree::fine(), Data::new(size(400_000, 5_000)));
         let expected = tree.sum(&mut Serial);
         warm_up(pool);
-        let round = || (milliseconds(&expected, || pool.run(|fork| tree.sum(fork))), data.sort_in(pool));
+        let round =
+            || (milliseconds(&expected, || pool.run(|fork| tree.sum(fork))), data.sort_in(pool));
         let (tree, sort) = budget.rounds(round).into_iter().unzip();
         Ok(Samples::from([("tree".to_owned(), tree), ("sort".to_owned(), sort)]))
     }

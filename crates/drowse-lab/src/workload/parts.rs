@@ -17,15 +17,19 @@ pub(super) const fn size(full: usize, quick: usize) -> usize {
 }
 
 /// The sum of what `leaf` returns for each number, by halving.
-pub(super) fn sum<F: Fork>(fork: &mut F, range: Range<usize>, leaf: &(impl Fn(usize) -> u64 + Sync)) -> u64 {
+pub(super) fn sum<F: Fork>(
+    fork: &mut F,
+    range: Range<usize>,
+    leaf: &(impl Fn(usize) -> u64 + Sync),
+) -> u64 {
     let Range { start, end } = range;
     match end - start {
         0 => 0,
         1 => leaf(start),
         len => {
             let middle = start + len / 2;
-            let (a, b) =
-                fork.join(|fork| sum(fork, start..middle, leaf), |fork| sum(fork, middle..end, leaf));
+            let (a, b) = fork
+                .join(|fork| sum(fork, start..middle, leaf), |fork| sum(fork, middle..end, leaf));
             a.wrapping_add(b)
         }
     }
@@ -84,7 +88,8 @@ pub(super) fn speed_up<R: PartialEq + Debug>(
 pub(super) fn numbers(count: usize) -> impl Iterator<Item = u64> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     (0..count).map(move |_| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         state >> 32
     })
 }

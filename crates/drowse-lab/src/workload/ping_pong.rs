@@ -1,7 +1,7 @@
 //! Two tasks that wake each other.
 
-use super::{MeasureSpec, Samples, Workload, samples};
-use crate::contender::{Pool, Reason};
+use super::{MeasureSpec, Need, Samples, Workload, samples};
+use crate::contender::Pool;
 use crate::measure::Budget;
 use futures_lite::future::block_on;
 use std::future::poll_fn;
@@ -27,9 +27,7 @@ impl Workload for PingPong {
     const ABOUT: &'static str = "two tasks wake each other, a thousand times";
     const MEASURES: &'static [MeasureSpec] = &[MeasureSpec::less("turn", "time of a turn", "ns")];
 
-    fn can<P: Pool>() -> Result<(), Reason> {
-        P::can_poll()
-    }
+    const NEEDS: &'static [Need] = &[Need::Poll];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
         let round = || {

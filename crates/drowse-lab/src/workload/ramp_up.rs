@@ -1,8 +1,8 @@
 //! From nobody awake to everybody at work.
 
 use super::parts::{let_sleep, warm_up};
-use super::{MeasureSpec, Samples, Workload, samples};
-use crate::contender::{Pool, Reason};
+use super::{MeasureSpec, Need, Samples, Workload, samples};
+use crate::contender::Pool;
 use crate::measure::{Budget, Work};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
@@ -17,16 +17,13 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Workload for RampUp {
     const NAME: &'static str = "ramp_up";
-    const ABOUT: &'static str =
-        "64 jobs of 100 µs given to a pool that sleeps: from the start of the first to the start of the last";
+    const ABOUT: &'static str = "64 jobs of 100 µs given to a pool that sleeps: from the start of the first to the start of the last";
     const MEASURES: &'static [MeasureSpec] =
         &[MeasureSpec::less("spread", "time from the first start to the last", "us")];
     const WIDTHS: &'static [usize] = &[8, 32];
 
-    fn can<P: Pool>() -> Result<(), Reason> {
-        P::can_spawn()?;
-        if P::is_parallel() { Ok(()) } else { Err("one thread: its jobs start one after the other") }
-    }
+    const NEEDS: &'static [Need] =
+        &[Need::Spawn, Need::Parallel("one thread: its jobs start one after the other")];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
         warm_up(pool);
@@ -47,8 +44,9 @@ fn round<P: Pool>(pool: &P, work: Work) -> Result<f64, String> {
             _ = started.send(start);
         })?;
     }
-    let start =
-        |_| starts.recv_timeout(PATIENCE).map_err(|_| "not all of its jobs ran within 5 s".to_owned());
+    let start = |_| {
+        starts.recv_timeout(PATIENCE).map_err(|_| "not all of its jobs ran within 5 s".to_owned())
+    };
     let starts = (0..JOBS).map(start).collect::<Result<Vec<_>, _>>()?;
     let (first, last) = (starts.iter().min(), starts.iter().max());
     Ok(last.zip(first).map_or(0.0, |(last, first)| (*last - *first).as_secs_f64() * 1e6))

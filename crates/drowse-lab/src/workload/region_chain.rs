@@ -39,7 +39,8 @@ impl Workload for RegionChain {
             let (once, result) = Budget::seconds(|| pool.run(|fork| all(fork, work)));
             assert_eq!(result, expected, "the sum of all loops, entering once");
             let meter = UsageMeter::start();
-            let each = || (0..REGIONS).map(|number| pool.run(|fork| region(fork, number, work))).sum();
+            let each =
+                || (0..REGIONS).map(|number| pool.run(|fork| region(fork, number, work))).sum();
             let (each, result): (_, u64) = Budget::seconds(each);
             let cpu = meter.read().cpu;
             assert_eq!(result, expected, "the sum of all loops, entering for each");

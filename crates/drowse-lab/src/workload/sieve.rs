@@ -22,7 +22,10 @@ impl Workload for Sieve {
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
         warm_up(pool);
-        Ok(samples("time", budget.rounds(|| milliseconds(&PRIMES, || pool.run(|fork| count(fork, BELOW))))))
+        Ok(samples(
+            "time",
+            budget.rounds(|| milliseconds(&PRIMES, || pool.run(|fork| count(fork, BELOW)))),
+        ))
     }
 }
 

@@ -22,7 +22,8 @@ impl Workload for Skewed {
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
         let (coarse, fine) = (Tree::coarse(), Tree::fine());
         warm_up(pool);
-        let measure = |tree: Tree| speed_up(|| tree.sum(&mut Serial), || pool.run(|fork| tree.sum(fork)));
+        let measure =
+            |tree: Tree| speed_up(|| tree.sum(&mut Serial), || pool.run(|fork| tree.sum(fork)));
         let (coarse, fine) = budget.rounds(|| (measure(coarse), measure(fine))).into_iter().unzip();
         Ok(Samples::from([("coarse".to_owned(), coarse), ("fine".to_owned(), fine)]))
     }

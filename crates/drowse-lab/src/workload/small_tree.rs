@@ -2,8 +2,8 @@
 
 use super::fib::fib;
 use super::parts::{let_sleep, warm_up};
-use super::{MeasureSpec, Samples, Workload};
-use crate::contender::{Pool, Reason, Serial};
+use super::{MeasureSpec, Need, Samples, Workload};
+use crate::contender::{Pool, Serial};
 use crate::measure::{Budget, UsageMeter};
 
 /// A small tree of calls, from outside, into a pool that sleeps.
@@ -12,17 +12,14 @@ pub struct SmallTree;
 
 impl Workload for SmallTree {
     const NAME: &'static str = "small_tree";
-    const ABOUT: &'static str =
-        "fib(12) from outside, into a pool that sleeps: how long, and what it costs until all sleep again";
+    const ABOUT: &'static str = "fib(12) from outside, into a pool that sleeps: how long, and what it costs until all sleep again";
     const MEASURES: &'static [MeasureSpec] = &[
         MeasureSpec::less("time", "there and back", "us"),
         MeasureSpec::less("cpu", "CPU time, until all sleep again", "us"),
     ];
     const WIDTHS: &'static [usize] = &[32, 256];
 
-    fn can<P: Pool>() -> Result<(), Reason> {
-        P::can_enter()
-    }
+    const NEEDS: &'static [Need] = &[Need::Enter];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
         let expected = fib(&mut Serial, 12);

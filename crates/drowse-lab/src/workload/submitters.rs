@@ -1,8 +1,8 @@
 //! A server: several threads that each send small jobs to one pool, and wait for them.
 
 use super::parts::{size, warm_up};
-use super::{MeasureSpec, Samples, Variant, Workload};
-use crate::contender::{Fork, Pool, Reason};
+use super::{MeasureSpec, Need, Samples, Variant, Workload};
+use crate::contender::{Fork, Pool};
 use crate::measure::{Budget, UsageMeter, Work};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -28,9 +28,7 @@ impl Workload for Submitters {
     ];
     const WIDTHS: &'static [usize] = &[32];
 
-    fn can<P: Pool>() -> Result<(), Reason> {
-        P::can_enter()
-    }
+    const NEEDS: &'static [Need] = &[Need::Enter];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
         let work = Work::micros(5);
@@ -52,7 +50,10 @@ impl Workload for Submitters {
             let meter = UsageMeter::start();
             let mut calls: Vec<f64> = thread::scope(|scope| {
                 let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(submit)).collect();
-                threads.into_iter().flat_map(|thread| thread.join().expect("it does not panic")).collect()
+                threads
+                    .into_iter()
+                    .flat_map(|thread| thread.join().expect("it does not panic"))
+                    .collect()
             });
             calls.sort_unstable_by(f64::total_cmp);
             let usage = meter.read();

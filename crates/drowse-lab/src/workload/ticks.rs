@@ -1,8 +1,8 @@
 //! Sparse load: a small job now and then. What does it cost to be ready for it?
 
 use super::parts::size;
-use super::{MeasureSpec, Samples, Workload};
-use crate::contender::{Pool, Reason};
+use super::{MeasureSpec, Need, Samples, Workload};
+use crate::contender::Pool;
 use crate::measure::{Budget, UsageMeter};
 use std::sync::mpsc::channel;
 use std::thread;
@@ -26,9 +26,7 @@ impl Workload for Ticks {
     ];
     const WIDTHS: &'static [usize] = &[8, 32];
 
-    fn can<P: Pool>() -> Result<(), Reason> {
-        P::can_spawn()
-    }
+    const NEEDS: &'static [Need] = &[Need::Spawn];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
         let round = || -> Result<(f64, Vec<f64>), String> {

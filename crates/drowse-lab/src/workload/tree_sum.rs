@@ -30,7 +30,8 @@ const MEASURES: &[MeasureSpec] = &[MeasureSpec::less("node", "time a node", "ns"
 
 impl Workload for TreeSum {
     const NAME: &'static str = "tree_sum";
-    const ABOUT: &'static str = "the sum of a tree of 1,023 nodes, a join a node, a thousand times over";
+    const ABOUT: &'static str =
+        "the sum of a tree of 1,023 nodes, a join a node, a thousand times over";
     const MEASURES: &'static [MeasureSpec] = MEASURES;
     const WIDTHS: &'static [usize] = &[1];
 
@@ -63,8 +64,9 @@ fn measure<P: Pool>(pool: &P, budget: Budget, tree: &Node, times: u32) -> Result
     let expected = sum(&mut Serial, tree);
     let nodes = expected as f64 * f64::from(times);
     let round = || {
-        let (seconds, total) =
-            Budget::seconds(|| pool.run(|fork| (0..times).map(|_| sum(fork, black_box(tree))).sum::<u64>()));
+        let (seconds, total) = Budget::seconds(|| {
+            pool.run(|fork| (0..times).map(|_| sum(fork, black_box(tree))).sum::<u64>())
+        });
         assert_eq!(total, expected * u64::from(times), "the sum of the tree");
         seconds / nodes * 1e9
     };
@@ -104,8 +106,9 @@ impl Node {
 }
 
 fn sum<F: Fork>(fork: &mut F, node: &Node) -> u64 {
-    let below =
-        |child: &Option<Box<Node>>, fork: &mut F| child.as_deref().map_or(0, |child| sum(fork, child));
+    let below = |child: &Option<Box<Node>>, fork: &mut F| {
+        child.as_deref().map_or(0, |child| sum(fork, child))
+    };
     let (left, right) = fork.join(|fork| below(&node.left, fork), |fork| below(&node.right, fork));
     node.value + left + right
 }

@@ -1,8 +1,8 @@
 //! Whether a little work gets its turn in a pool that has a lot.
 
 use super::parts::{size, sum, warm_up};
-use super::{MeasureSpec, Samples, Variant, Workload, by_name};
-use crate::contender::{Pool, Reason, Serial};
+use super::{MeasureSpec, Need, Samples, Variant, Workload, by_name};
+use crate::contender::{Pool, Serial};
 use crate::host::cpus;
 use crate::measure::{Budget, Work};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -38,13 +38,14 @@ impl Workload for TwoSubmitters {
     const MEASURES: &'static [MeasureSpec] = &[
         MeasureSpec::less("wait", "time of the loop beside the long fold", "ms"),
         MeasureSpec::less("light_p50", "time of a job beside 7 threads, half are shorter", "ms"),
-        MeasureSpec::less("light_p99", "time of a job beside 7 threads, 99 of 100 are shorter", "ms"),
+        MeasureSpec::less(
+            "light_p99",
+            "time of a job beside 7 threads, 99 of 100 are shorter",
+            "ms",
+        ),
     ];
 
-    fn can<P: Pool>() -> Result<(), Reason> {
-        P::can_fork()?;
-        P::can_enter()
-    }
+    const NEEDS: &'static [Need] = &[Need::Fork, Need::Enter];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
         let (fold, regions) = (Fold::new(), Regions::new());
@@ -119,7 +120,8 @@ impl Regions {
         let ends = AtomicBool::new(false);
         let heavy = || {
             while !ends.load(Ordering::Relaxed) {
-                let result = pool.run(|fork| sum(fork, 0..LEAVES, &|seed| self.leaf.run(seed as u64)));
+                let result =
+                    pool.run(|fork| sum(fork, 0..LEAVES, &|seed| self.leaf.run(seed as u64)));
                 assert_eq!(result, self.of_region, "the sum of a region");
             }
         };
@@ -135,7 +137,10 @@ impl Regions {
             ends.store(true, Ordering::Relaxed);
             calls
         });
-        assert!(calls.iter().all(|(_, result)| *result == self.of_light), "the result of a light job");
+        assert!(
+            calls.iter().all(|(_, result)| *result == self.of_light),
+            "the result of a light job"
+        );
         calls.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         [calls.len() / 2, calls.len() * 99 / 100].map(|at| calls[at].0)
     }

@@ -1,8 +1,8 @@
 //! Many tasks that let each other go first.
 
 use super::parts::size;
-use super::{MeasureSpec, Samples, Workload, by_name};
-use crate::contender::{Pool, Reason};
+use super::{MeasureSpec, Need, Samples, Workload, by_name};
+use crate::contender::Pool;
 use crate::measure::Budget;
 use futures_lite::future::{block_on, yield_now};
 
@@ -18,9 +18,7 @@ impl Workload for YieldStorm {
     const ABOUT: &'static str = "100,000 tasks that yield four times each, and are awaited";
     const MEASURES: &'static [MeasureSpec] = &[MeasureSpec::less("task", "time of a task", "ns")];
 
-    fn can<P: Pool>() -> Result<(), Reason> {
-        P::can_poll()
-    }
+    const NEEDS: &'static [Need] = &[Need::Poll];
 
     fn run<P: Pool>(pool: &P, budget: Budget) -> Result<Samples, String> {
         let count = size(100_000, 1_000);

@@ -35,7 +35,11 @@ pub(crate) fn lab(args: &[&str]) -> Ran {
 }
 
 /// Runs it with these as its standard output and standard error.
-pub(crate) fn lab_heard_by(output: impl Into<Stdio>, errors: impl Into<Stdio>, args: &[&str]) -> Option<i32> {
+pub(crate) fn lab_heard_by(
+    output: impl Into<Stdio>,
+    errors: impl Into<Stdio>,
+    args: &[&str],
+) -> Option<i32> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_drowse-lab"));
     command.args(args).stdout(output).stderr(errors).status().unwrap().code()
 }
@@ -65,7 +69,12 @@ impl Ran {
     pub(crate) fn ended_with(self, code: i32) -> String {
         let complaint = String::from_utf8(self.output.stderr.clone()).unwrap();
         let (args, ended) = (&self.args, self.output.status);
-        assert_eq!(ended.code(), Some(code), "{args:?} said {} and complained of {complaint}", self.said());
+        assert_eq!(
+            ended.code(),
+            Some(code),
+            "{args:?} said {} and complained of {complaint}",
+            self.said()
+        );
         complaint
     }
 }

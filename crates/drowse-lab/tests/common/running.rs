@@ -40,7 +40,8 @@ impl Running {
         let result = unsafe { libc::openpty(&mut person, &mut program, name, settings, &size) };
         assert_eq!(result, 0, "no terminal: {}", std::io::Error::last_os_error());
         // SAFETY: both are open, and nobody else has them.
-        let (person, program) = unsafe { (File::from_raw_fd(person), OwnedFd::from_raw_fd(program)) };
+        let (person, program) =
+            unsafe { (File::from_raw_fd(person), OwnedFd::from_raw_fd(program)) };
         let mut command = lab(args);
         command.stderr(program).env("TERM", "xterm");
         let own_terminal = || {
@@ -149,13 +150,15 @@ fn read(mut from: ChildStdout) -> Receiver<String> {
 }
 
 fn child_of(parent: u32, word: &str) -> Option<u32> {
-    let ids =
-        fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let ids = fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     let is_it = |id: &u32| {
         let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
         let after = stat.rsplit_once(')').map_or("", |(_, after)| after);
         let of_it = after.split_whitespace().nth(1) == Some(&parent.to_string());
-        of_it && fs::read_to_string(format!("/proc/{id}/cmdline")).unwrap_or_default().contains(word)
+        of_it
+            && fs::read_to_string(format!("/proc/{id}/cmdline")).unwrap_or_default().contains(word)
     };
     ids.into_iter().find(is_it)
 }

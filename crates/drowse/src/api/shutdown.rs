@@ -105,7 +105,8 @@ impl Registry {
     ///
     /// On a thread that must not wait for the end of this pool, because it would wait for itself.
     pub(super) fn assert_may_end(&self) {
-        self.with_worker(|worker| {
+        WorkerThread::with_current_or_hidden(|worker| {
+            let worker = worker.filter(|worker| worker.registry().id() == self.id());
             let in_a_job = worker.is_some_and(|worker| !worker.is_adopted() || worker.is_helping());
             assert!(
                 !in_a_job && !self.recruiter.owns_current_thread(),

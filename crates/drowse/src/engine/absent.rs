@@ -92,13 +92,18 @@ impl fmt::Debug for Vacancies {
 
 impl Starter for Vacancies {
     fn start(&self, worker: usize, reason: Reason) {
-        // The pool ends, and so does the worker, without having been there.
-        let mut parts = if reason == Reason::Terminate { None } else { self.take(worker) };
+        if reason == Reason::Terminate {
+            return; // The pool ends, and so does the worker, without having been there.
+        }
+        // The thread counts as present before the parts are taken: if the pool ends meanwhile, its
+        // end waits for the thread, or has taken the parts away (`clear`).
+        let mut presence = Some(self.recruiter.expect(worker));
+        let mut parts = self.take(worker);
         while let Some(mut ready) = parts.take() {
-            ready.expect_thread();
+            ready.presence = presence.take();
             let Err(refused) = self.recruiter.start_worker(ready) else { return };
             let (error, mut back) = *refused;
-            back.presence = None;
+            presence = back.presence.take();
             self.refused(&error);
             let registry = Arc::clone(&back.registry);
             self.deposit(back);

@@ -70,8 +70,8 @@ impl Drop for Detour {
 }
 
 drowse_sync::thread_local! {
-    /// `true` while this thread runs a handler, as if it were not a worker.
-    static IN_HANDLER: Cell<bool> = const { Cell::new(false) };
+    /// The worker that this thread is, or null, while it runs a handler, as if it were none.
+    static IN_HANDLER: Cell<Option<*const WorkerThread>> = const { Cell::new(None) };
 }
 
 impl WorkerThread {
@@ -161,30 +161,42 @@ impl WorkerThread {
 
     /// Calls `f`, a handler of the user's, as if this thread were not a worker.
     pub(super) fn as_non_worker(f: impl FnOnce()) {
-        let _restore = RestoreWorker {
-            worker: Self::set_current(ptr::null()),
-            in_handler: IN_HANDLER.with(|in_handler| in_handler.replace(true)),
-        };
+        let worker = Self::set_current(ptr::null());
+        let outer = IN_HANDLER.with(Cell::get);
+        let hidden = if worker.is_null() { outer.unwrap_or(worker) } else { worker };
+        IN_HANDLER.with(|in_handler| in_handler.set(Some(hidden)));
+        let _restore = RestoreWorker { worker, outer };
         f();
+    }
+
+    /// Calls `f` with the worker that this thread is, also if it runs a handler.
+    pub(crate) fn with_current_or_hidden<R>(f: impl FnOnce(Option<&Self>) -> R) -> R {
+        let hidden = IN_HANDLER.with(Cell::get).unwrap_or(ptr::null());
+        if hidden.is_null() {
+            return Self::with_current(f);
+        }
+        // SAFETY: alive as in `with_current`: `as_non_worker` hides the current worker, and makes
+        // it current again when the handler returns.
+        f(unsafe { hidden.as_ref() })
     }
 
     /// Returns `true` if this thread runs a handler. It looks like a thread that is not a worker,
     /// but cannot become one: it is in the middle of something else.
     pub(crate) fn in_handler() -> bool {
-        IN_HANDLER.with(Cell::get)
+        IN_HANDLER.with(Cell::get).is_some()
     }
 }
 
 /// Guard that makes this thread again what it was before a handler, also if the handler panics.
 struct RestoreWorker {
     worker: *const WorkerThread,
-    in_handler: bool,
+    outer: Option<*const WorkerThread>,
 }
 
 impl Drop for RestoreWorker {
     fn drop(&mut self) {
         WorkerThread::set_current(self.worker);
-        IN_HANDLER.with(|in_handler| in_handler.set(self.in_handler));
+        IN_HANDLER.with(|in_handler| in_handler.set(self.outer));
     }
 }
 

@@ -123,6 +123,7 @@ impl Registry {
         unsafe { self.inject(job) };
         let (mut forked, mut was_late) = (true, false);
         told.wait_outside(|| {
+            self.abort_if_left_behind();
             if owes {
                 if let Some(usual) = site.usual().filter(|_| begins_at_once) {
                     spin_until(|| latch.is_set(), usual * 2);

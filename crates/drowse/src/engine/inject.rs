@@ -160,9 +160,10 @@ impl Registry {
     pub(crate) unsafe fn inject_broadcast(&self, job: &mut dyn FnMut(usize) -> JobRef) {
         self.assert_here();
         let isolated = |worker: &&WorkerThread| worker.is_isolated();
-        let origin = self.with_worker(|worker| worker.filter(isolated).map(WorkerThread::sends));
+        let own = self.with_worker(|worker| worker.filter(isolated).map(WorkerThread::sends));
+        let origins = own.or_else(|| self.origins_of_caller());
         for (worker, thread) in self.threads.iter().take(self.num_threads()).enumerate() {
-            thread.broadcasts.push(job(worker), origin);
+            thread.broadcasts.push(job(worker), origins);
         }
         // WAKE: each worker has a job that no other worker can run.
         omittable!("engine/broadcast-no-wake", self.sleep.post_broadcast());

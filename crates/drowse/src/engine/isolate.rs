@@ -26,7 +26,7 @@
 use super::lineage::{Descent, Mark, Origin, Origins, Point};
 use super::registry::Registry;
 use super::trail::WaitFor;
-use super::wait::wait_for_nobody;
+use super::wait::abort_in_forked_child;
 use super::worker::WorkerThread;
 use crate::TraceEvent;
 use crate::deque::Steal;
@@ -82,11 +82,22 @@ pub(crate) fn is_isolated() -> bool {
     })
 }
 
+/// Isolation of the code that a worker runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Isolation {
+    /// Waits run any job.
+    Off,
+    /// Every job of the pool is isolated. Waits run descendants; `yield_now` runs any job.
+    Pool,
+    /// The code is in a region. Waits run descendants; `yield_now` runs what the region has made.
+    Region,
+}
+
 /// Guard of an isolated region of code. To be dropped on the same thread.
 #[must_use]
 #[derive(Debug)]
 pub(crate) enum Region {
-    /// Inside of another region: nothing to restore.
+    /// The code is isolated already: nothing to restore.
     Inner,
     /// On a thread that is not a worker.
     Outside,
@@ -94,16 +105,17 @@ pub(crate) enum Region {
     Worker {
         worker: NonNull<WorkerThread>,
         /// Values to restore when the region ends.
-        was_isolated: bool,
+        before: Isolation,
         floor: i64,
     },
 }
 
 impl Region {
-    /// Begins a region on the calling thread.
+    /// Begins a region on the calling thread. Inside of another region it excludes the jobs that
+    /// the outer one has made before.
     pub(crate) fn begin() -> Self {
         WorkerThread::with_current(|worker| match worker {
-            Some(worker) => worker.enter_region(),
+            Some(worker) => worker.enter_region_here(Isolation::Region),
             None if OUTSIDE.with(|isolated| isolated.replace(true)) => Self::Inner,
             None => Self::Outside,
         })
@@ -115,9 +127,9 @@ impl Drop for Region {
         match *self {
             Self::Inner => (),
             Self::Outside => OUTSIDE.with(|isolated| isolated.set(false)),
-            Self::Worker { worker, was_isolated, floor } => {
+            Self::Worker { worker, before, floor } => {
                 // SAFETY: the worker is alive as long as the thread runs the code of the region.
-                unsafe { worker.as_ref() }.leave_region(was_isolated, floor);
+                unsafe { worker.as_ref() }.leave_region(before, floor);
             }
         }
     }
@@ -139,11 +151,17 @@ impl Registry {
 
     /// Returns `true` if a job with this origin must run in isolation.
     pub(super) fn is_isolated(&self, origin: Origin) -> bool {
+        self.isolates || self.is_in_region(origin)
+    }
+
+    /// Returns `true` if a job with this origin was made in a region. In an isolated pool, does not
+    /// see the regions of jobs that were sent without being pushed.
+    fn is_in_region(&self, origin: Origin) -> bool {
         let in_region = || match origin.mark {
             Mark::Stolen(position) => self.threads[origin.worker].lineage.is_isolated(position),
-            Mark::Sent(_) => true, // Only isolated code sends with an origin.
+            Mark::Sent(_) => !self.isolates, // Only isolated code sends with an origin.
         };
-        self.isolates || (self.isolated_regions.get() > 0 && in_region())
+        self.isolated_regions.get() > 0 && in_region()
     }
 
     /// Offers a job with these origins, for the workers that wait for it in isolation.
@@ -177,31 +195,45 @@ impl Registry {
 impl WorkerThread {
     /// Returns `true` if what this worker runs now is isolated.
     pub(crate) fn is_isolated(&self) -> bool {
-        self.isolated.get()
+        self.isolated.get() != Isolation::Off
     }
 
-    /// Begins an isolated region, unless the worker is in one.
+    /// Returns `true` if what this worker runs now is in a region.
+    pub(super) fn is_in_region(&self) -> bool {
+        self.isolated.get() == Isolation::Region
+    }
+
+    /// Begins an isolated region, unless what the worker runs is isolated already.
     pub(crate) fn enter_region(&self) -> Region {
-        if self.is_isolated() { Region::Inner } else { self.enter_region_here() }
+        if self.is_isolated() { Region::Inner } else { self.enter_region_here(Isolation::Region) }
     }
 
-    /// Begins an isolated region, also inside of another. Jobs pushed before do not run in it.
-    fn enter_region_here(&self) -> Region {
+    /// Isolates what the worker runs, also inside of a region. Jobs pushed before do not run in it.
+    fn enter_region_here(&self, isolation: Isolation) -> Region {
         let position = self.position();
-        let (was_isolated, floor) = (self.isolated.replace(true), self.floor.replace(position));
-        if !was_isolated {
+        let (before, floor) = (self.isolated.replace(isolation), self.floor.replace(position));
+        if isolation == Isolation::Region && before != Isolation::Region {
             self.registry.isolated_regions.add(1);
             self.lineage().isolate_since(position);
         }
-        Region::Worker { worker: NonNull::from(self), was_isolated, floor }
+        Region::Worker { worker: NonNull::from(self), before, floor }
     }
 
-    fn leave_region(&self, was_isolated: bool, floor: i64) {
-        self.isolated.set(was_isolated);
+    fn leave_region(&self, before: Isolation, floor: i64) {
+        let isolation = self.isolated.replace(before);
         self.floor.set(floor);
-        if !was_isolated {
+        if isolation == Isolation::Region && before != Isolation::Region {
             self.lineage().isolate_since(i64::MAX);
             self.registry.isolated_regions.subtract(1);
+        }
+    }
+
+    /// Returns the isolation of a job with this origin, which this worker is about to run.
+    fn isolation_of(&self, origin: Origin) -> Isolation {
+        if self.registry.isolates && !self.is_in_region() && !self.registry.is_in_region(origin) {
+            Isolation::Pool
+        } else {
+            Isolation::Region
         }
     }
 
@@ -221,7 +253,7 @@ impl WorkerThread {
                 let before = self.lineage().begin(origin, self.position());
                 // The first push is slow, and calls workers that wait for this and sleep alone.
                 omittable!("isolate/begins-unheard", self.deque.share_next());
-                let region = self.enter_region_here();
+                let region = self.enter_region_here(self.isolation_of(origin));
                 self.run_job_found(found.job);
                 // Another worker may wait for jobs that this one has spawned and not waited for. It
                 // would not find them once this worker has begun another job.
@@ -253,7 +285,7 @@ impl WorkerThread {
                 self.run_local(own);
                 rounds = 0;
             } else if self.registry.is_left_behind() {
-                wait_for_nobody();
+                abort_in_forked_child();
             } else if let Some(found) = self.find_descendant(since, rounds >= ROUNDS_UNTIL_FORCE) {
                 // A future of its own that was woken is no theft: `run_local` checks the origin.
                 faulty!("isolate/woken-as-theft", self.run_local(found), self.run_found(found));
@@ -317,7 +349,12 @@ impl WorkerThread {
 
     /// Runs one job of its own that its region has made. Returns `false` if there is none.
     pub(super) fn run_one_of_region(&self) -> bool {
-        self.run_if_some(self.pop_in_order(self.floor.get()).map(Found::from))
+        let Some(job) = self.pop_in_order(self.floor.get()) else { return false };
+        // Not `run_found`: the job descends from what the worker is in the middle of.
+        self.run_in_a_wait(|| {
+            faulty!("isolate/own-as-found", self.run_own(job), self.run_found(job.into()))
+        });
+        true
     }
 
     /// Takes a job that descends from what this worker waits for since that point, from a thief's

@@ -15,6 +15,7 @@ use super::spare::Spares;
 use super::stall::{StallPlan, StallWatch};
 use super::start::{Refused, StartPlan};
 use super::trail::Trail;
+use super::wait::abort_in_forked_child;
 use super::worker::WorkerThread;
 use crate::TraceEvent;
 use crate::deque::Stealer;
@@ -289,9 +290,23 @@ impl Registry {
         }
     }
 
+    /// Calls the handler for a thread that is going to block, and only serves the pool.
+    pub(super) fn release_own_thread(&self) {
+        self.release_thread();
+        self.abort_if_left_behind();
+    }
+
     /// Returns `true` in a forked child whose parent has the workers.
     pub(crate) fn is_left_behind(&self) -> bool {
         self.sleep.is_left_behind()
+    }
+
+    /// Aborts in a forked child whose parent has the workers: where the thread is going to wait, or
+    /// only serves the pool, after code of the user's that may have forked.
+    pub(crate) fn abort_if_left_behind(&self) {
+        if self.is_left_behind() {
+            abort_in_forked_child();
+        }
     }
 
     /// Checks that the workers are in this process, before a thread outside gives them anything.
@@ -344,11 +359,13 @@ impl Registry {
         WorkerThread::as_non_worker(|| self.catch_unwind(handler));
     }
 
-    /// Calls a handler through [`catch_unwind`](Self::catch_unwind).
+    /// Calls a handler through [`catch_unwind`](Self::catch_unwind), on a thread that only serves
+    /// the pool.
     #[cold]
     #[inline(never)]
     pub(super) fn call_handler(&self, handler: &dyn Fn()) {
         self.catch_unwind(handler);
+        self.abort_if_left_behind();
     }
 
     /// Gives the panic of a handler, or of a job without a waiting caller, to the panic handler.

@@ -410,7 +410,7 @@ impl WorkerThread {
         self.tidy_up();
         self.assert_settled();
         self.trail().begin_search();
-        registry.release_thread();
+        registry.release_own_thread();
         registry.sleep.leave_seat(self.index());
     }
 

@@ -208,8 +208,11 @@ impl Book {
         let Wanted { is_still, queued, waiting, outside } = wanted;
         // A thread outside waits for the worker that has begun its closure. Which other workers it
         // waits for is not known: as long as any worker moves, perhaps none that is stuck.
-        let is_awaited_outside =
-            |worker| outside.iter().any(|(_, begun_by)| *is_still || *begun_by == Some(worker));
+        // A thread that was adopted, and is in no job, does something of its own.
+        let is_awaited_outside = |worker| {
+            let may_be = *is_still && !pool.threads[worker].trail.is_in_own_code();
+            outside.iter().any(|(_, begun_by)| may_be || *begun_by == Some(worker))
+        };
         let is_wanted = |worker| {
             *queued
                 || !waiting.is_empty()

@@ -353,11 +353,11 @@ fn live(worker: &WorkerThread, registry: &Registry, was_absent: bool) -> Life {
     let may_leave = is_bored && worker.wait_for_place();
     if may_leave {
         worker.tidy_up();
-        registry.release_thread();
+        registry.release_own_thread();
         return Life::Bored;
     }
     registry.sleep.mark_gone(index);
-    registry.release_thread();
+    registry.release_own_thread();
     Life::Ended
 }
 

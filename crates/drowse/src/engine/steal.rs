@@ -1,8 +1,14 @@
 //! Stealing: how a worker gets jobs from the deques of other workers.
 //!
-//! A thief takes jobs from the public part of a deque. If all jobs are private, it *asks* their
-//! owner, whose next push publishes some. If the owner does not answer, the thief uses *force*: it
-//! publishes some itself, which takes a heavy fence.
+//! A thief takes jobs from the public part of a deque. If all jobs are private, the next step
+//! depends on the owner:
+//!
+//! - The owner has no light fences. The thief publishes half of the jobs itself, with a full fence
+//!   (`Stealer::steal_since`).
+//! - The owner has light fences. The thief *asks* it to publish some (`Stealer::ask`), which the
+//!   owner's next push does (`Owner::share`). After some rounds with a request the thief uses
+//!   *force*: it publishes half of them itself, with a heavy fence
+//!   (`Stealer::steal_by_force_since`).
 
 use super::isolate::Found;
 use super::lineage::Origin;
@@ -17,32 +23,34 @@ use std::ptr::NonNull;
 /// Position for [`Stealer::steal_since`] that accepts every job.
 pub(super) const ANY: i64 = i64::MIN;
 
-/// `true` if a thief asks more than once or twice before it uses force: force costs tens of
-/// microseconds where a heavy fence is a system call. (In a model, thieves do both.)
+/// `true` if a thief asks many times before it uses force: force costs tens of microseconds where a
+/// heavy fence is a system call. Elsewhere, and in models, it asks once, or twice while it finds
+/// other jobs.
 const FORCE_IS_DEAR: bool = HEAVY_FENCES_ARE_DEAR;
 
-/// Rounds without an answer after which a thief that has nothing else to do uses force. That many
-/// requests take about as long as force does, and an owner that pushes has answered by then.
+/// [Rounds with a request](Requests) after which a thief that has found no job uses force. That
+/// many requests take about as long as force does, and an owner that pushes has answered by then.
 const PATIENCE: u32 = if FORCE_IS_DEAR { 10 } else { 1 };
 
-/// Rounds without an answer after which a thief uses force though it finds other jobs in between.
+/// Rounds with a request after which a thief uses force though it finds other jobs in between.
 const PATIENCE_OF_THE_BUSY: u32 = if FORCE_IS_DEAR { 64 } else { 2 };
 
-/// Returns how often a thief looks for an answer before it asks again.
-fn looks() -> u32 {
+/// Returns the number of times that a thief looks for an answer before its next round.
+fn most_looks() -> u32 {
     if FORCE_IS_DEAR { 20 } else { 0 }
 }
 
-/// Requests of a thief that owners have not answered.
+/// Requests of a thief to owners of private jobs.
 #[derive(Debug, Default)]
-pub(super) struct Unanswered {
-    /// Rounds with a request, since the last round in which no other deque had private jobs.
+pub(super) struct Requests {
+    /// Rounds with a request, whether the owner has answered it or not. Counted since the thief
+    /// last used force, or made a round in which it got no job and met no private jobs.
     rounds: Cell<u32>,
     /// Worker that was asked last.
     victim: Cell<usize>,
 }
 
-impl Unanswered {
+impl Requests {
     fn add(&self, victim: usize) {
         self.rounds.set(self.rounds.get() + 1);
         self.victim.set(victim);
@@ -56,18 +64,20 @@ impl Unanswered {
 /// Result of one round over the deques of all other workers.
 enum Attempt {
     Job(Found),
-    /// This worker has jobs, but we got none: it was asked to publish some, or another thief was
-    /// quicker.
+    /// This worker has jobs, and the thief got none of them: they are private, and the worker was
+    /// asked to publish some; or another thief was quicker, or is publishing some.
     TryAgain(usize),
     Nothing,
 }
 
 impl WorkerThread {
-    /// Returns a job from any queue; one from outside only if `from_outside`. If there are only
-    /// private jobs, asks an owner to publish some and tries again, until `is_over`.
+    /// Returns a job from any queue; one from outside only if `from_outside`. If it gets none, and
+    /// other deques have jobs, it tries again. `None`: no queue has a job, `is_over`, or force has
+    /// brought none.
     ///
-    /// In the end it takes private jobs by force, even if there is always other work: an owner that
-    /// does not answer may be blocked, waiting for one of its own jobs.
+    /// Uses force after `PATIENCE` rounds with a request; and after `PATIENCE_OF_THE_BUSY` even if
+    /// there is always other work: an owner that does not answer may be blocked, waiting for one of
+    /// its own jobs.
     pub(super) fn find_work(
         &self,
         is_over: impl Fn() -> bool,
@@ -80,29 +90,32 @@ impl WorkerThread {
             self.settle();
             return None; // In a forked child: the jobs of other workers are run in the parent.
         }
-        if self.unanswered.rounds.get() >= PATIENCE_OF_THE_BUSY {
+        if self.requests.rounds.get() >= PATIENCE_OF_THE_BUSY {
             if let Some(job) = self.steal_by_force() {
                 return Some(job);
             }
         }
         loop {
-            let asked = match self.steal() {
+            // The worker whose deque has jobs that this thief did not get.
+            let contended = match self.steal() {
                 Attempt::Job(job) => return Some(job),
                 Attempt::Nothing => None,
                 Attempt::TryAgain(victim) => Some(victim),
             };
-            // A job from outside is taken only if there was no owner to ask: an owner that does not
-            // answer may be blocked, waiting for one of its private jobs.
+            // If another deque had jobs that this thief did not get, it takes none from outside
+            // before it has used force: an owner that does not answer may be blocked, waiting for
+            // one of its private jobs.
             if let found @ Some(_) =
-                self.take_outside_or_returned_job(from_outside && asked.is_none())
+                self.take_outside_or_returned_job(from_outside && contended.is_none())
             {
                 return found;
             }
-            // WAKE: a thread may sleep in `CountLatch::wait` until we give back the counts that we
-            // hold; the search may take long from here on.
+            // WAKE: the thread that has opened a scope may sleep in `CountLatch::wait` until
+            // `settle` gives back the counts of that scope which this worker holds. The search may
+            // take long from here on.
             omittable!("engine/search-unsettled", self.settle());
-            let victim = asked?;
-            if self.unanswered.rounds.get() >= PATIENCE {
+            let victim = contended?;
+            if self.requests.rounds.get() >= PATIENCE {
                 return self
                     .steal_by_force()
                     .or_else(|| self.take_outside_or_returned_job(from_outside));
@@ -116,7 +129,7 @@ impl WorkerThread {
 
     fn wait_for_an_answer(&self, victim: usize, is_over: impl Fn() -> bool) {
         let stealer = self.stealer_of(victim);
-        for _ in 0..looks() {
+        for _ in 0..most_looks() {
             hint::spin_loop();
             if stealer.is_public() || is_over() {
                 break;
@@ -124,8 +137,9 @@ impl WorkerThread {
         }
     }
 
-    /// Steals a public job of another worker. If there is none, asks one owner of private jobs to
-    /// publish some. Begins at a random worker, so that thieves spread.
+    /// Makes one round over the deques of the others, and steals the first public job. If it meets
+    /// private jobs before that, it asks one of their owners to publish some, even if it then gets
+    /// a job elsewhere. Begins at a random worker, so that thieves spread.
     fn steal(&self) -> Attempt {
         let (mut private, mut empty, mut lost_to) = (None, None, None);
         for victim in self.others_from(self.rng.below(self.registry.sleep.seats_in_use())) {
@@ -145,7 +159,7 @@ impl WorkerThread {
         match (private, empty) {
             (Some(victim), _) => self.ask(victim),
             (None, empty) => {
-                self.unanswered.clear();
+                self.requests.clear();
                 empty.into_iter().for_each(|victim| self.stealer_of(victim).ask());
             }
         }
@@ -165,17 +179,17 @@ impl WorkerThread {
     /// Asks this worker, which has private jobs, to publish some.
     fn ask(&self, victim: usize) {
         self.stealer_of(victim).ask();
-        self.unanswered.add(victim);
+        self.requests.add(victim);
     }
 
     /// Steals a job of another worker, private or not. Begins at the worker that was asked last.
     #[cold]
     fn steal_by_force(&self) -> Option<Found> {
-        self.unanswered.clear();
-        // WAKE: a thread may sleep in `CountLatch::wait` until we give back the counts that we
-        // hold; a heavy fence takes long.
+        self.requests.clear();
+        // WAKE: the thread that has opened a scope may sleep in `CountLatch::wait`, as in
+        // `find_work`; a heavy fence takes long.
         self.settle();
-        for victim in self.others_from(self.unanswered.victim.get()) {
+        for victim in self.others_from(self.requests.victim.get()) {
             let stealer = self.stealer_of(victim);
             let outcome =
                 faulty!("engine/never-by-force", stealer.steal_by_force_since(ANY), Steal::Empty);
@@ -186,7 +200,9 @@ impl WorkerThread {
         None
     }
 
-    /// Returns the other workers that are awake, from `start` on. Those that sleep have no jobs.
+    /// Returns the other workers from `start` on, without those that are asleep, whose deques are
+    /// empty. Workers that sleep [alone](drowse_sleep::Sleep::sleep_alone) are among them: they may
+    /// have jobs.
     fn others_from(&self, start: usize) -> impl Iterator<Item = usize> + use<'_> {
         let (this, count) = (self.index(), self.registry.sleep.seats_in_use());
         let others = (start..count).chain(0..start).filter(move |victim| *victim != this);
@@ -212,8 +228,8 @@ impl WorkerThread {
     pub(super) fn stole(&self, victim: usize) {
         self.count_deque_job();
         self.trail().stole_from(victim);
-        // Publish our next push at once: it is the largest part of what we took, and the victim
-        // will soon look for jobs itself.
+        // Makes this worker's next push public at once: if the stolen job joins, that is half of
+        // it, and the victim will soon look for jobs itself.
         self.deque.share_next();
         self.meter().steals.add_mine(1);
         self.registry.record(TraceEvent::Stole { from: victim });

@@ -148,6 +148,12 @@ impl Trail {
         self.thread().is_some() && self.found.get() != SEARCHING
     }
 
+    /// Returns `true` if the worker is neither in its main loop nor in a job: its thread was
+    /// adopted, and runs the code that has adopted it.
+    pub(super) fn is_in_own_code(&self) -> bool {
+        self.depth.get() == 0 && self.wait_at(0).is_none()
+    }
+
     /// Records that the worker has found a job from outside.
     pub(super) fn found_outside(&self) {
         self.found.set_mine(OUTSIDE);

@@ -15,9 +15,12 @@ use std::time::Duration;
 const LONG_SLEEP: Duration = Duration::from_millis(100);
 
 impl WorkerThread {
-    /// Runs other jobs until the latch is set; sleeps when there are none. In isolation it runs
-    /// only descendants of what it waits for: the jobs pushed from `since` on. With half of its
-    /// stack in use, it runs others only if there is no way around it.
+    /// Runs other jobs until the latch is set; sleeps when there are none.
+    ///
+    /// In isolation it runs only descendants of what it waits for: the jobs of its own deque from
+    /// `since` on, and those that `find_descendant` and `take_own_since` find elsewhere. With more
+    /// than half of its stack in use, it runs jobs from elsewhere only if no spare can run them:
+    /// see `wait_deep`.
     #[inline]
     pub(crate) fn wait_until(&self, latch: &LatchWord, what: WaitFor, since: Since) {
         if !latch.probe() {
@@ -33,6 +36,7 @@ impl WorkerThread {
             let is_main_loop = what == WaitFor::Home;
             self.waits.set(self.waits.get() + 1);
             let before = self.trail().begin_wait(what);
+            // `wait_isolated` returns when the latch is set; `wait_deep` also in a forked child.
             if !is_main_loop && self.is_isolated() {
                 self.wait_isolated(latch, what, since);
             } else if !is_main_loop && self.is_deep() {
@@ -47,9 +51,9 @@ impl WorkerThread {
         });
     }
 
-    /// Main loop: runs jobs until the pool ends, or until the worker is bored, that is, has slept
-    /// so long that its thread may leave; then returns `true`. `searching` is given if the worker
-    /// already counts as searching.
+    /// Main loop of a thread of the pool. Runs jobs until the pool ends, and returns `false`; or
+    /// until the worker is bored, that is, has slept for the idle timeout, and its thread may
+    /// leave: then returns `true`. `searching` is given if the worker already counts as searching.
     pub(super) fn work_until_end(&self, searching: Option<Idle>) -> bool {
         let end = self.end();
         self.waits.set(self.waits.get() + 1);
@@ -65,8 +69,10 @@ impl WorkerThread {
         is_bored && !end.probe()
     }
 
-    /// Runs one job, or searches. Before that it sees to its place (its index and the right to
-    /// run): it may have to yield it, or to get it back. Returns `true` if the worker is bored.
+    /// Takes one step of a wait. If another worker waits for this worker's place (its index and
+    /// the right to run), or this one has none between two jobs, it sees to that; otherwise it runs
+    /// one job; otherwise it searches. Returns `true` if the search has ended because the worker is
+    /// bored.
     fn go_on(&self, latch: &LatchWord, is_main_loop: bool) -> bool {
         if self.place().is_none() {
             self.retake_place();
@@ -88,11 +94,12 @@ impl WorkerThread {
     pub(super) fn look_elsewhere(&self, latch: &LatchWord, is_main_loop: bool) -> bool {
         let sleep = &self.registry.sleep;
         if sleep.is_left_behind() {
-            wait_for_nobody();
+            abort_in_forked_child();
         }
         let idle = sleep.start_looking(self.index());
-        // Guests take the seats of workers that sleep in their main loop; but an adopted thread is
-        // there only to shut the pool down, in the middle of code that may wait for jobs too.
+        // A guest may take the seat of a worker that sleeps in its main loop. An adopted thread
+        // counts as in the middle of a job: its main loop runs inside of the user's call that shuts
+        // the pool down.
         let may_have_guests = is_main_loop && !self.is_adopted();
         self.search(if may_have_guests { idle } else { idle.in_a_job() }, latch, is_main_loop)
     }
@@ -108,19 +115,25 @@ impl WorkerThread {
             // A bored worker searches once more, and then stops.
             is_bored = idle.is_bored();
             self.meter().searches.add_mine(1);
-            // In the middle of a job, a job from outside is taken only after several empty
-            // searches: a thread that waits for the first job would have to wait for both.
+            // In the middle of a job, a search leaves jobs from outside alone until the worker has
+            // searched for about as long as a wake-up takes: the thread that waits for the first
+            // job would have to wait for the second one too. (Exceptions: a worker that has never
+            // slept, which skips these searches, and `take_local_job_fairly`.)
             let from_outside = is_main_loop || !sleep.has_just_begun(&idle);
             found = self.find_work(|| latch.probe(), from_outside);
             if found.is_none() && !is_bored {
-                // WAKE: this may sleep. `wake_owner` wakes us when the latch is set, `Sleep::post`
-                // when there is a job. A job posted before the step to sleep, which posts can see,
-                // is not missed: the protocol calls `work_visible` after that step.
+                // WAKE: this may sleep. The setter of the latch wakes this worker
+                // (`Registry::wake_owner`). A poster wakes a worker (`Sleep::post`,
+                // `post_injected`, `post_broadcast`) if it sees a sleeper. If it does not,
+                // `Sleep` calls our `work_visible` after it has announced or counted this worker,
+                // and sees the job; `Sleep::must_fence_posters` names the exception.
                 sleep.no_work_found(&mut idle, latch, self);
             }
         }
-        // WAKE: `Sleep::post` wakes no worker if it relies on one that searches, and that may be
-        // us. If no other worker searches and there is more work, `stop_looking` wakes a sleeper.
+        // WAKE: a post wakes no worker if enough workers search, and until here this one counts as
+        // searching. If it was the last one, `stop_looking` looks for jobs, and `Protocol::baton`
+        // decides which sleeper to wake for them. The look leaves out what `Host::work_visible`
+        // adds, letters and places: no other worker could be woken for those.
         sleep.stop_looking(idle, || look!("engine/baton-blind", self.registry.work_visible()));
         self.count_heavy_fences();
         self.streak_elsewhere.set(0);
@@ -144,7 +157,8 @@ impl WorkerThread {
         self.meter().heavy_fences.set_mine(heavy_fences_executed().wrapping_sub(before));
     }
 
-    /// Runs a job from any queue; in a region, one pushed there. Returns `false` if there is none.
+    /// Runs a job from any queue; in an isolated region, only one that was pushed in it. Returns
+    /// `false` if there is none.
     pub(crate) fn run_one(&self) -> bool {
         if self.is_in_region() {
             return self.run_one_of_region();
@@ -161,26 +175,25 @@ impl WorkerThread {
         self.run_if_some(self.take_local_job())
     }
 
-    /// Returns `true` in an isolated region; `false` in a pool where every job is isolated, because
-    /// there `yield_now` may run any job.
-    fn is_in_region(&self) -> bool {
-        self.is_isolated() && !self.registry.isolates
+    fn run_if_some(&self, found: Option<Found>) -> bool {
+        let Some(found) = found else { return false };
+        self.run_in_a_wait(|| self.run_found(found));
+        true
     }
 
-    pub(super) fn run_if_some(&self, found: Option<Found>) -> bool {
-        let Some(found) = found else { return false };
+    /// Calls `run`, which runs a job, where the job below it on the stack waits.
+    pub(super) fn run_in_a_wait(&self, run: impl FnOnce()) {
         self.waits.set(self.waits.get() + 1);
-        self.run_found(found);
+        run();
         self.waits.set(self.waits.get() - 1);
         self.settle();
-        true
     }
 }
 
 /// Aborts the process: a worker in a forked child waits for something that only other workers could
 /// do, and they are in the parent.
 #[cold]
-pub(super) fn wait_for_nobody() -> ! {
+pub(super) fn abort_in_forked_child() -> ! {
     say(format_args!(
         "drowse: a job has called fork(), and what its child would wait for now is done by threads that are not in the \
          child; aborting it (let the child call exec or _exit inside of the job, or fork outside of thread pools)"
@@ -188,7 +201,7 @@ pub(super) fn wait_for_nobody() -> ! {
     process::abort();
 }
 
-/// Callbacks of the sleep protocol to a worker that falls asleep.
+/// Callbacks of `Sleep` to a worker that falls asleep.
 impl Host for WorkerThread {
     fn work_visible(&self) -> bool {
         self.registry.work_visible()
@@ -200,7 +213,7 @@ impl Host for WorkerThread {
     fn before_sleep(&self) {
         self.assert_settled();
         self.tidy_up();
-        self.registry.release_thread();
+        self.registry.release_own_thread();
     }
 
     fn rests_after(&self) -> Option<Duration> {

@@ -2,13 +2,14 @@
 
 use super::current::Detour;
 use super::in_order::InOrder;
+use super::isolate::Isolation;
 use super::lineage::{Lineage, Origin, Origins, Point};
 use super::place::NOWHERE;
 use super::places::Ticket;
 use super::registry::Registry;
 use super::rng::Rng;
 use super::start::ThreadBuilderParts;
-use super::steal::Unanswered;
+use super::steal::Requests;
 use super::stock::{PanicGoes, Stocks};
 use crate::deque::Owner;
 use crate::job::{JobHeader, JobRef, Slabs};
@@ -42,11 +43,10 @@ pub(crate) struct WorkerThread {
     pub(super) turns: Cell<u32>,
     /// `true` while it pushes jobs that are posted afterwards.
     pub(super) posts_later: Cell<bool>,
-    /// Requests that other workers have not answered.
-    pub(super) unanswered: Unanswered,
-    /// `true` if what it runs now is isolated: since the position `floor` of its deque, unless
-    /// every job of the pool is isolated.
-    pub(super) isolated: Cell<bool>,
+    /// Requests to other workers to publish private jobs.
+    pub(super) requests: Requests,
+    /// Isolation of what it runs now: since the position `floor` of its deque, if it is a region.
+    pub(super) isolated: Cell<Isolation>,
     pub(super) floor: Cell<i64>,
     /// Jobs that it has spawned in isolation, to be run oldest first.
     pub(super) in_order: InOrder,
@@ -77,7 +77,11 @@ impl WorkerThread {
             index: parts.index,
             stocks: Stocks::new(is_adopted),
             slabs: Slabs::new(),
-            isolated: Cell::new(parts.registry.isolates),
+            isolated: Cell::new(if parts.registry.isolates {
+                Isolation::Pool
+            } else {
+                Isolation::Off
+            }),
             floor: Cell::new(0),
             in_order: InOrder::default(),
             awaits: Cell::new(None),
@@ -96,7 +100,7 @@ impl WorkerThread {
             next_kind: Cell::new(0),
             turns: Cell::new(0),
             posts_later: Cell::new(false),
-            unanswered: Unanswered::default(),
+            requests: Requests::default(),
             heavy_fences_before: Cell::new(heavy_fences_executed().wrapping_sub(counted)),
             panic_goes: Cell::default(),
             waits: Cell::new(0),

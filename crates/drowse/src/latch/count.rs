@@ -65,7 +65,10 @@ impl CountLatch {
                 let _waits = registry.note_waiter(what);
                 registry.help_until(|| latch.is_set());
                 registry.assert_here();
-                registry.wait_outside(|| latch.wait());
+                registry.wait_outside(|| {
+                    registry.abort_if_left_behind();
+                    latch.wait();
+                });
             }
             _ => unreachable!("a count latch is waited for by its owner"),
         }

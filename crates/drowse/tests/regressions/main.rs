@@ -8,6 +8,7 @@ mod common;
 mod adopted;
 #[cfg(target_os = "linux")]
 mod fork;
+mod isolation;
 mod latency;
 mod names;
 mod order;

@@ -65,7 +65,11 @@ pub(crate) struct Watch(());
 /// ignored.
 pub(crate) fn watch() -> Watch {
     for signal in SIGNALS {
-        replace(signal, libc::SIG_DFL, on_signal as extern "C" fn(libc::c_int) as libc::sighandler_t);
+        replace(
+            signal,
+            libc::SIG_DFL,
+            on_signal as extern "C" fn(libc::c_int) as libc::sighandler_t,
+        );
     }
     Watch(())
 }
@@ -73,7 +77,11 @@ pub(crate) fn watch() -> Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         for signal in SIGNALS {
-            replace(signal, on_signal as extern "C" fn(libc::c_int) as libc::sighandler_t, libc::SIG_DFL);
+            replace(
+                signal,
+                on_signal as extern "C" fn(libc::c_int) as libc::sighandler_t,
+                libc::SIG_DFL,
+            );
         }
     }
 }
@@ -83,7 +91,9 @@ fn replace(signal: libc::c_int, old: libc::sighandler_t, new: libc::sighandler_t
     // SAFETY: a plain struct, which zero is a value of: no flags, and an empty mask.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     // SAFETY: it may write to the struct, and does.
-    if unsafe { libc::sigaction(signal, std::ptr::null(), &mut action) } != 0 || action.sa_sigaction != old {
+    if unsafe { libc::sigaction(signal, std::ptr::null(), &mut action) } != 0
+        || action.sa_sigaction != old
+    {
         return;
     }
     action.sa_sigaction = new;
@@ -160,8 +170,9 @@ impl Ward {
         let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
         // It is not reaped yet: until its number is taken away, a signal may still use it.
         // SAFETY: it may write to the struct, and does.
-        while unsafe { libc::waitid(libc::P_PID, id as libc::id_t, &mut info, libc::WEXITED | libc::WNOWAIT) }
-            != 0
+        while unsafe {
+            libc::waitid(libc::P_PID, id as libc::id_t, &mut info, libc::WEXITED | libc::WNOWAIT)
+        } != 0
             && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
         {}
         let _ = CHILD.compare_exchange(id as i32, 0, Ordering::SeqCst, Ordering::SeqCst);
@@ -183,7 +194,9 @@ impl Drop for Ward {
 /// Ends this process with the lab that started it, if one did, however that ends. Where the system
 /// cannot, it ends when it has measured.
 pub(crate) fn end_with_parent() {
-    let Some(parent) = std::env::var(PARENT).ok().and_then(|text| text.parse::<u32>().ok()) else { return };
+    let Some(parent) = std::env::var(PARENT).ok().and_then(|text| text.parse::<u32>().ok()) else {
+        return;
+    };
     #[cfg(target_os = "linux")]
     // SAFETY: a call with numbers, which changes only what happens when the parent ends.
     unsafe {

@@ -29,7 +29,10 @@ pub(crate) fn process_usage() -> (Duration, Option<[i64; 2]>) {
     let result = unsafe { libc::getrusage(libc::RUSAGE_SELF, &mut usage) };
     assert_eq!(result, 0, "getrusage of this very process cannot fail");
     let time = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1_000);
-    (time(usage.ru_utime) + time(usage.ru_stime), Some([usage.ru_nvcsw as i64, usage.ru_nivcsw as i64]))
+    (
+        time(usage.ru_utime) + time(usage.ru_stime),
+        Some([usage.ru_nvcsw as i64, usage.ru_nivcsw as i64]),
+    )
 }
 
 /// The CPU time of the calling thread, since it began.
@@ -99,7 +102,8 @@ pub(crate) fn fork_and_wait(in_child: impl FnOnce() -> Result<(), String>) -> Re
 
 /// The most of the address space that this process may use, from what it uses now.
 pub(crate) fn leave_room_for(bytes: u64) -> Result<(), String> {
-    let status = std::fs::read_to_string("/proc/self/statm").map_err(|error| format!("no /proc: {error}"))?;
+    let status = std::fs::read_to_string("/proc/self/statm")
+        .map_err(|error| format!("no /proc: {error}"))?;
     let pages: Option<u64> = status.split_whitespace().next().and_then(|word| word.parse().ok());
     let pages = pages.ok_or("/proc makes no sense")?;
     // SAFETY: a call with a number.

@@ -38,7 +38,9 @@ impl<S> ThreadPoolBuilder<S> {
     ///
     /// See [`blocking`](crate::blocking()). Spares are started when they are needed, and cost
     /// nothing before. The default is 512, or the number of workers if that is greater. The maximum
-    /// is [`max_num_threads`](crate::max_num_threads). With 0, `blocking` is a plain call.
+    /// is [`max_num_threads`](crate::max_num_threads). With 0, no thread works in the place of a
+    /// worker that blocks; the last worker that could run jobs then first runs those that its own
+    /// job has forked.
     ///
     /// The first time that a spare is needed while all are in use, the pool prints a line to
     /// standard error.
