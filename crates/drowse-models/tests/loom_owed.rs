@@ -2,11 +2,12 @@
 #![cfg(drowse_loom)]
 
 use drowse_models::{
-    Board, Jobs, MakeSleep, assert_nobody_counted, for_protocols, roomy_relay, set_latch,
-    wait_until, with_preemptions,
+    Board, Jobs, MakeSleep, Parcel, assert_nobody_counted, for_protocols, post_pushed, roomy_relay,
+    set_latch, some_with_preemptions, wait_until, with_preemptions,
 };
-use drowse_sleep::{LatchWord, Sleep};
-use drowse_sync::{Arc, thread};
+use drowse_sleep::{Baton, LatchWord, Pause, Policy, Posted, Protocol, Relay, Rules, Sleep, Wake};
+use drowse_sync::atomic::{AtomicU32, Ordering};
+use drowse_sync::{Arc, LightFences, thread};
 
 /// Worker 0 is active, posts a job, and does not run it. Worker 1 does.
 struct Pool {
@@ -116,6 +117,135 @@ mod with_room {
     fn whoever_keeps_the_door_sees_what_is_posted() {
         super::whoever_keeps_the_door_sees_what_is_posted(super::roomy_relay);
     }
+}
+
+/// `relay`, in which an offer is accepted although no worker sleeps: one slept when it was made,
+/// and has been woken since.
+#[derive(Debug)]
+struct Owing(Relay);
+
+impl Protocol for Owing {
+    fn rules(&self) -> Rules {
+        self.0.rules()
+    }
+
+    fn stop_looking(&self, word: u64) -> (u64, Baton) {
+        self.0.stop_looking(word)
+    }
+
+    fn post(&self, word: u64, posted: &Posted) -> (u64, Wake) {
+        self.0.post(word, posted)
+    }
+
+    fn owe(&self, word: u64, _workers: usize) -> Option<u64> {
+        let asleep = (1 << 48) | 1;
+        let owed = self.0.owe(asleep, 1).unwrap() ^ asleep;
+        (word & owed == 0).then_some(word | owed)
+    }
+
+    fn pay(&self, word: u64) -> (u64, bool) {
+        self.0.pay(word)
+    }
+
+    fn is_owed(&self, word: u64) -> bool {
+        self.0.is_owed(word)
+    }
+
+    fn baton(&self, word: u64, posted: &Posted) -> (u64, Wake) {
+        self.0.baton(word, posted)
+    }
+
+    fn stand_down(&self, word: u64) -> u64 {
+        self.0.stand_down(word)
+    }
+
+    fn finds(&self, word: u64) -> u64 {
+        self.0.finds(word)
+    }
+
+    fn is_clear(&self, word: u64) -> bool {
+        self.0.is_clear(word)
+    }
+}
+
+const EAGER: Policy = Policy {
+    rounds_until_sleepy: 0,
+    rounds_while_sleepy: 0,
+    rounds_on_watch: 0,
+    pause: Pause::Spin(0),
+};
+
+/// A pool of three with a deque of one item: a job that its owner takes back, or one that worker 1
+/// is to run.
+struct Deque {
+    sleep: Sleep,
+    over: LatchWord,
+    job: Parcel,
+    item: AtomicU32,
+}
+
+const EMPTY: u32 = 0;
+const TAKEN_BACK: u32 = 1;
+const WANTED: u32 = 2;
+
+impl Board for Deque {
+    type Job = u32;
+
+    fn find(&self, _worker: usize) -> Option<u32> {
+        let item = self.item.load(Ordering::Relaxed);
+        let take = || self.item.compare_exchange(item, EMPTY, Ordering::Acquire, Ordering::Relaxed);
+        (item != EMPTY && take().is_ok()).then_some(item)
+    }
+
+    fn work_visible(&self) -> bool {
+        self.item.load(Ordering::Relaxed) != EMPTY
+    }
+
+    fn run(&self, _worker: usize, job: u32) {
+        if job == WANTED {
+            assert_eq!(self.job.take(), 42);
+            set_latch(&self.sleep, 1, &self.over);
+        }
+    }
+}
+
+/// A worker pushes a job, takes it back, and pushes another. Meanwhile worker 1 falls asleep, and
+/// worker 0, the last one that searches, sees the first job and relies on the thread that owes.
+/// Some of the schedules: all of them take minutes.
+#[test]
+fn a_job_behind_another_is_paid_for() {
+    some_with_preemptions(2, 60_000, || {
+        let _light = LightFences::get();
+        let pool = Arc::new(Deque {
+            sleep: Sleep::with(3, Box::new(Owing(Relay)), EAGER).with_room(3),
+            over: LatchWord::new(),
+            job: Parcel::empty(),
+            item: AtomicU32::new(EMPTY),
+        });
+        assert!(pool.sleep.owe());
+        let start = |work: fn(&Deque)| {
+            let pool = Arc::clone(&pool);
+            thread::spawn(move || work(&pool))
+        };
+        let threads = [
+            start(|pool| {
+                let idle = pool.sleep.start_looking(0);
+                pool.sleep.stop_looking(idle, || pool.work_visible());
+            }),
+            start(|pool| wait_until(&pool.sleep, 1, &pool.over, pool)),
+            start(|pool| _ = pool.sleep.pay(|| pool.work_visible())),
+        ];
+        pool.item.store(TAKEN_BACK, Ordering::Release);
+        post_pushed(&pool.sleep);
+        let _ = pool.item.compare_exchange(TAKEN_BACK, EMPTY, Ordering::Release, Ordering::Relaxed);
+        pool.job.put(42);
+        pool.item.store(WANTED, Ordering::Release);
+        post_pushed(&pool.sleep);
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        assert_nobody_counted(&pool.sleep);
+    });
 }
 
 for_protocols!([relay] what_is_posted_meanwhile_is_paid_for, a_worker_that_sleeps_alone_pays_first);

@@ -361,10 +361,9 @@ impl Sleep {
     ///   has begun to search since, or on the sentry, which searches when it gets up or is claimed.
     ///   Each of these takes the place of V in the argument.
     /// - `Relay::baton` may also wake no worker because a thread D owes the wake. D looks for jobs
-    ///   in `pay`, after a change of the word that acquires L's. So D sees the job that L saw, if
-    ///   it is still there. If L has executed the fence, D sees J too, or P has seen S. *Open: if
-    ///   L's first look saw another job, L has executed no fence, and D may miss J.* Handshake 2 in
-    ///   `docs/internals/memory-model.md` has the execution.
+    ///   in `pay`, after a change of the word that acquires L's. L has executed the fence before:
+    ///   if the word shows that a wake is owed, `pass_the_baton` takes no look without it. So D
+    ///   sees J, or P has seen S.
     fn must_fence_posters(&self, word: u64) -> bool {
         let Some(heads) = self.protocol.heads(word) else { return true };
         let may_be_last = faulty!("sleep/only-the-first-fences", true, heads.sleeping == 1);
@@ -387,8 +386,10 @@ impl Sleep {
         let others_active =
             self.protocol.heads(word).is_none_or(|heads| self.active(heads.inactive) > ourselves);
         // If a job is visible already, `wake_for_baton` is due in any case, and the worker that it
-        // wakes looks for other jobs: see `must_fence_posters`.
-        let visible = work_visible() || {
+        // wakes looks for other jobs: see `must_fence_posters`. But if the wake is owed, the thread
+        // that owes it looks only for what this worker has seen.
+        let is_owed = faulty!("sleep/baton-trusts-debts", self.protocol.is_owed(word), false);
+        let visible = (!is_owed && work_visible()) || {
             // ORDERING: pairs with the fence of a push (light in `Private::push`, or full) and with
             // the full one in `post_injected`. Either the poster sees that this worker no longer
             // searches, and `Protocol::post` does not rely on it; or this look sees the job.

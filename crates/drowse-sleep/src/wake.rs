@@ -93,9 +93,9 @@ impl Sleep {
     #[cold]
     fn latch_set_cold(&self, owner: usize, slept: bool, reason: Reason, waker: Waker) {
         if slept {
-            // WAKE: the owner sleeps on this latch or is about to. Or `Slots::claim` finds it awake:
-            // another waker has claimed it, it got up by itself, or it has left its slot. Then it
-            // has not yet called `LatchWord::tell_awake`, and probes the latch after that.
+            // WAKE: the owner sleeps on this latch or is about to. Or `Slots::claim` finds it
+            // awake: another waker has claimed it, it got up by itself, or it has left its slot.
+            // Then it has not yet called `LatchWord::tell_awake`, and probes the latch after that.
             self.wake(reason, waker, &|| Wake::Only(owner));
         } else {
             // ORDERING: pairs with the fence in `announce`, and comes after the latch was set.

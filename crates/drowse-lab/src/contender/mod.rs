@@ -150,8 +150,8 @@ pub trait Pool: Sized + Sync {
     /// Whether its jobs can be awaited. The reason if not.
     const CAN_AWAIT: Can = Err("its jobs cannot be awaited");
 
-    /// Gives the pool a job whose result can be awaited. Only where [that can be](Self::can_await):
-    /// elsewhere it is run by whoever awaits it.
+    /// Gives the pool a job whose result can be awaited. Only where [that can be](Self::CAN_AWAIT):
+    /// elsewhere the thread that awaits it runs it.
     fn spawn_job<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> T + Send + 'static,
@@ -162,8 +162,8 @@ pub trait Pool: Sized + Sync {
     /// Whether it runs futures. The reason if not.
     const CAN_POLL: Can = Err("it runs no futures");
 
-    /// Gives the pool a future to run. Only where [that can be](Self::can_poll): elsewhere it is
-    /// run by whoever awaits it.
+    /// Gives the pool a future to run. Only where [that can be](Self::CAN_POLL): elsewhere it is
+    /// run by the thread that awaits it.
     fn spawn_future<T: Send + 'static>(
         &self,
         future: impl Future<Output = T> + Send + 'static,

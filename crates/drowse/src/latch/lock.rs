@@ -1,4 +1,5 @@
-//! Latch for threads that belong to no pool: they have no jobs to help with, so they block.
+//! Latch for threads that block instead of running jobs: those that are no workers, and workers
+//! that wait for another pool in `install_blocking`.
 
 use super::Latch;
 use crate::engine::WorkerThread;

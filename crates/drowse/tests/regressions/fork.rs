@@ -6,12 +6,13 @@ use crate::common::forks::{
     wait_for_a_half_of_the_parent,
 };
 use crate::common::{self, assert_works, caught, fib, occupy, until, until_all_sleep};
+use crate::shutdown::{in_deadlock, in_stall};
 use drowse::{SleepProtocol, ThreadPool, ThreadPoolBuilder, Waiting};
 use std::hint::black_box;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -437,4 +438,110 @@ fn the_child_of_a_job_with_ancestors_in_other_pools_goes_on() {
         }
     });
     ended.assert_done();
+}
+
+/// Returns a handler that forks once, on a thread that `is_it` accepts, and from which the child
+/// returns; and where the parent tells how the child has ended.
+fn forking_handler(
+    is_it: impl Fn() -> bool + Send + Sync + 'static,
+) -> (impl Fn() + Send + Sync + 'static, Receiver<i32>) {
+    let (tell, told) = channel();
+    let tell = Mutex::new(Some(tell));
+    let handler = move || {
+        let Some(tell) = is_it().then(|| tell.lock().unwrap().take()).flatten() else { return };
+        match fork_and_wait() {
+            Some(status) => tell.send(status).unwrap(),
+            // A thread of the parent may have the lock of the channel.
+            None => std::mem::forget(tell),
+        }
+    };
+    (handler, told)
+}
+
+/// Demands that the child of a handler was aborted, and said why. `body` calls the handler, and
+/// returns how its child has ended.
+#[track_caller]
+fn assert_child_is_aborted(test: &str, body: impl FnOnce() -> i32) {
+    let ended = in_child(test, &[], || assert_aborted(body()));
+    ended.assert_done();
+    let complaints = ended.complaints();
+    assert!(complaints.len() == 1 && complaints[0].contains("fork()"), "{ended:#?}");
+}
+
+/// The child has one thread, which would fall asleep for ever.
+#[test]
+fn the_child_of_a_worker_that_falls_asleep_is_aborted() {
+    assert_child_is_aborted(this_test!(), || {
+        let (release, told) = forking_handler(|| true);
+        let builder = ThreadPoolBuilder::new().num_threads(2).release_thread_handler(release);
+        let pool = builder.build().unwrap();
+        let status = told.recv().unwrap();
+        assert_works(&pool);
+        status
+    });
+}
+
+fn is_spare() -> bool {
+    thread::current().name().is_some_and(|name| name.contains("spare"))
+}
+
+#[test]
+fn the_child_of_a_spare_that_falls_asleep_is_aborted() {
+    assert_child_is_aborted(this_test!(), || {
+        let (release, told) = forking_handler(is_spare);
+        let builder = ThreadPoolBuilder::new().num_threads(1).release_thread_handler(release);
+        let pool = builder.build().unwrap();
+        // The spare has nothing to do.
+        let status = pool.install(move || drowse::blocking(|| told.recv().unwrap()));
+        assert_works(&pool);
+        status
+    });
+}
+
+/// The spare runs a job until the worker, which goes on without a place by then, wants its place
+/// back: it does not fall asleep in between.
+#[test]
+fn the_child_of_a_spare_that_becomes_idle_is_aborted() {
+    assert_child_is_aborted(this_test!(), || {
+        let (release, told) = forking_handler(is_spare);
+        let builder = ThreadPoolBuilder::new().num_threads(1).release_thread_handler(release);
+        let pool = builder.build().unwrap();
+        pool.install(|| {
+            let (begun, begins) = channel();
+            let (is_back, back) = channel();
+            drowse::spawn(move || {
+                begun.send(()).unwrap();
+                back.recv().unwrap();
+            });
+            drowse::blocking(|| begins.recv().unwrap());
+            is_back.send(()).unwrap();
+        });
+        let status = told.recv().unwrap();
+        assert_works(&pool);
+        status
+    });
+}
+
+#[test]
+fn the_child_of_a_stall_handler_is_aborted() {
+    assert_child_is_aborted(this_test!(), || {
+        let (handler, told) = forking_handler(|| true);
+        let (pool, hold) = in_stall(handler);
+        let status = told.recv().unwrap();
+        drop(hold);
+        assert_works(&pool);
+        status
+    });
+}
+
+#[test]
+fn the_child_of_a_deadlock_handler_is_aborted() {
+    assert_child_is_aborted(this_test!(), || {
+        let (handler, told) = forking_handler(|| true);
+        let (pool, hold) = in_deadlock(handler);
+        let status = told.recv().unwrap();
+        drop(hold);
+        assert_works(&pool);
+        status
+    });
 }

@@ -4,14 +4,16 @@
 use crate::common::child::{in_child, this_test};
 #[cfg(target_os = "linux")]
 use crate::common::tasks;
-use crate::common::{caught, occupy, pool, until, watchdog};
+use crate::common::{caught, occupy, pool, until, watchdog, watchdog_for_life};
 use drowse::{Start, ThreadPool, ThreadPoolBuilder};
 use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Barrier, Mutex};
+use std::task::{Poll, Waker};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A short time, after which the pool's handlers are called.
 const SOON: Duration = Duration::from_millis(2);
@@ -50,7 +52,7 @@ fn block_one(pool: &ThreadPool) -> Sender<()> {
 }
 
 /// A pool whose deadlock handler is `handler`, and which raises the alarm.
-fn in_deadlock(handler: impl Fn() + Send + Sync + 'static) -> (ThreadPool, Sender<()>) {
+pub(crate) fn in_deadlock(handler: impl Fn() + Send + Sync + 'static) -> (ThreadPool, Sender<()>) {
     let builder = ThreadPoolBuilder::new().num_threads(2).deadlock_after(SOON);
     let pool = builder.deadlock_handler(move |_| handler()).build().unwrap();
     let hold = block_one(&pool);
@@ -58,7 +60,7 @@ fn in_deadlock(handler: impl Fn() + Send + Sync + 'static) -> (ThreadPool, Sende
 }
 
 /// A pool of one whose stall handler is `handler`, and which stalls.
-fn in_stall(handler: impl Fn() + Send + Sync + 'static) -> (ThreadPool, Sender<()>) {
+pub(crate) fn in_stall(handler: impl Fn() + Send + Sync + 'static) -> (ThreadPool, Sender<()>) {
     let builder = ThreadPoolBuilder::new().num_threads(1).stall_watch(SOON);
     let pool = builder.stall_handler(move |_| handler()).build().unwrap();
     let (hold, held) = mpsc::channel::<()>();
@@ -400,6 +402,113 @@ fn a_release_handler_that_shuts_its_pool_down_is_told() {
             }
         };
         assert!(message.contains("wait for itself"), "{message}");
+    });
+}
+
+/// Builds a pool of three on the calling thread. While this thread waits in the middle of a job of
+/// the pool, the release handler shuts the pool down. Returns the message of the panic.
+fn shut_down_in_the_middle_of_a_job(builder: ThreadPoolBuilder) -> String {
+    thread_local!(static IN_A_JOB: Cell<bool> = const { Cell::new(false) });
+    let shared = Shared::default();
+    let (tell, told) = mpsc::channel();
+    let is_told = Arc::new(AtomicBool::new(false));
+    let (mine, tell, note) = (Arc::clone(&shared), Mutex::new(tell), Arc::clone(&is_told));
+    let release = move || {
+        let pool = if IN_A_JOB.get() { mine.lock().unwrap().take() } else { None };
+        if let Some(pool) = pool {
+            let _ = tell.lock().unwrap().send(caught::<&str, _>(|| pool.shutdown()));
+            note.store(true, Ordering::SeqCst);
+        }
+    };
+    *shared.lock().unwrap() =
+        Some(builder.num_threads(3).release_thread_handler(release).build().unwrap());
+    let here = thread::current().id();
+    let job = move || {
+        if thread::current().id() != here {
+            return;
+        }
+        IN_A_JOB.set(true);
+        let is_stolen = AtomicBool::new(false);
+        drowse::join(
+            || until("the second half is stolen", || is_stolen.load(Ordering::SeqCst)),
+            || {
+                is_stolen.store(true, Ordering::SeqCst);
+                until("the handler is told", || is_told.load(Ordering::SeqCst));
+            },
+        );
+        IN_A_JOB.set(false);
+    };
+    // Another thread may be quicker, and take the job.
+    loop {
+        let handle = match &*shared.lock().unwrap() {
+            Some(pool) => pool.spawn_handle(job.clone()),
+            None => return told.recv().unwrap().to_owned(),
+        };
+        handle.join().unwrap();
+    }
+}
+
+#[test]
+fn a_guest_that_shuts_its_pool_down_in_a_handler_is_told() {
+    watchdog(|| {
+        let message = shut_down_in_the_middle_of_a_job(ThreadPoolBuilder::new().guests(true));
+        assert!(message.contains("shut down by one of its own threads"), "{message}");
+    });
+}
+
+#[test]
+fn a_thread_that_was_adopted_and_shuts_its_pool_down_in_a_handler_is_told() {
+    watchdog_for_life(|| {
+        let builder = ThreadPoolBuilder::new().use_current_thread();
+        let message = shut_down_in_the_middle_of_a_job(builder);
+        assert!(message.contains("shut down by one of its own threads"), "{message}");
+    });
+}
+
+/// Starts a pool of two whose threads start on demand, ends it, and wakes a future in it at the
+/// same time, from outside, which may take a thread for the second worker. Returns how many threads
+/// have started after that.
+fn wake_while_the_pool_ends(late: &Arc<AtomicUsize>) {
+    let is_over = Arc::new(AtomicBool::new(false));
+    let (over, late) = (Arc::clone(&is_over), Arc::clone(late));
+    let start = move |_| _ = late.fetch_add(over.load(Ordering::SeqCst).into(), Ordering::SeqCst);
+    let builder = ThreadPoolBuilder::new().num_threads(2).start(Start::OnDemand);
+    let pool = builder.start_handler(start).build().unwrap();
+    let (is_ready, (wait, waits)) = (Arc::new(AtomicBool::new(false)), mpsc::channel::<Waker>());
+    let ready = Arc::clone(&is_ready);
+    drop(pool.spawn_future(poll_fn(move |context| {
+        let _ = wait.send(context.waker().clone());
+        if ready.load(Ordering::SeqCst) { Poll::Ready(()) } else { Poll::Pending }
+    })));
+    let waker = waits.recv().unwrap();
+    // The first worker is busy for a moment, so that the second is asked for.
+    let (begun, begins) = mpsc::channel();
+    pool.spawn(move || {
+        begun.send(()).unwrap();
+        let since = Instant::now();
+        while since.elapsed() < Duration::from_micros(50) {
+            std::hint::spin_loop();
+        }
+    });
+    begins.recv().unwrap();
+    is_ready.store(true, Ordering::SeqCst);
+    thread::scope(|threads| {
+        threads.spawn(|| waker.wake());
+        pool.shutdown();
+        is_over.store(true, Ordering::SeqCst);
+    });
+}
+
+/// As often as there is time for: it takes a thread that is kept from its processor at the wrong
+/// moment.
+#[test]
+fn no_thread_starts_when_the_pool_has_ended() {
+    watchdog(|| {
+        let (since, late) = (Instant::now(), Arc::new(AtomicUsize::new(0)));
+        while since.elapsed() < Duration::from_millis(700) {
+            wake_while_the_pool_ends(&late);
+        }
+        assert_eq!(late.load(Ordering::SeqCst), 0);
     });
 }
 

@@ -1,7 +1,7 @@
 //! The stall watch reports where a thread waits for a pool in which nothing moves.
 
 use crate::common::child::{in_child, this_test};
-use crate::common::{assert_works, fib, occupy, patience, until, watchdog};
+use crate::common::{assert_works, fib, occupy, patience, until, watchdog, watchdog_for_life};
 use drowse::{Stall, ThreadPool, ThreadPoolBuilder, WaitFor, Waiting};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Barrier, Mutex};
@@ -354,5 +354,17 @@ fn a_job_that_does_not_end_while_a_thread_shuts_the_pool_down() {
             drop(hold);
             waiter.join().unwrap();
         }
+    });
+}
+
+/// It does something of its own, and no thread waits for that.
+#[test]
+fn a_thread_that_was_adopted_and_is_in_no_job_is_not_reported() {
+    watchdog_for_life(|| {
+        let (pool, stalls) = watched(plain().use_current_thread(), 2);
+        let stall = assert_reported(&pool, &stalls, |job| pool.install(job));
+        let indices: Vec<_> = stall.stalled.iter().map(|stalled| stalled.worker.index).collect();
+        assert_eq!(indices, [1], "{stall}");
+        assert!(stall.to_string().starts_with("a worker of 2 "), "{stall}");
     });
 }
