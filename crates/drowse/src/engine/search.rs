@@ -65,6 +65,16 @@ impl WorkerThread {
         }
     }
 
+    /// Counts a job from the worker's deque. Returns `false` instead if it is the turn of queues that
+    /// are no deques.
+    pub(super) fn try_count_deque_job(&self) -> bool {
+        let may_take = self.deque_streak.get() < DEQUE_STREAK;
+        if may_take {
+            self.count_deque_job();
+        }
+        may_take
+    }
+
     /// Takes a letter, a job from outside, or a returned job. Each call begins with another kind.
     fn take_job_from_no_deque(&self) -> Option<Found> {
         let take = |kind| match kind % 3 {

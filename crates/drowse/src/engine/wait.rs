@@ -160,19 +160,24 @@ impl WorkerThread {
     /// Runs a job from any queue; in an isolated region, only one that was pushed in it. Returns
     /// `false` if there is none.
     pub(crate) fn run_one(&self) -> bool {
-        if self.is_in_region() {
-            return self.run_one_of_region();
-        }
-        let local = self.take_local_job_fairly();
-        self.run_if_some(local.or_else(|| self.find_work(|| false, true)))
+        self.run_one_made_here().unwrap_or_else(|| {
+            let local = self.take_local_job_fairly();
+            self.run_if_some(local.or_else(|| self.find_work(|| false, true)))
+        })
     }
 
     /// Runs one job of the worker's own. Returns `false` if there is none.
     pub(crate) fn run_one_local(&self) -> bool {
-        if self.is_in_region() {
-            return self.run_one_of_region();
-        }
-        self.run_if_some(self.take_local_job())
+        self.run_one_made_here().unwrap_or_else(|| self.run_if_some(self.take_local_job()))
+    }
+
+    /// In isolation, runs a job that descends from what the worker is in the middle of. Returns
+    /// `None` if the caller may run any job instead: not in a region.
+    fn run_one_made_here(&self) -> Option<bool> {
+        let must = self.is_in_region();
+        let may = must || (self.is_isolated() && self.try_count_deque_job());
+        let has_run = may && self.run_one_of_region();
+        (must || has_run).then_some(has_run)
     }
 
     fn run_if_some(&self, found: Option<Found>) -> bool {
