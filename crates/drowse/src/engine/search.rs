@@ -65,8 +65,8 @@ impl WorkerThread {
         }
     }
 
-    /// Counts a job from the worker's deque. Returns `false` instead if it is the turn of queues that
-    /// are no deques.
+    /// Counts a job from the worker's deque. Returns `false` instead if it is the turn of queues
+    /// that are no deques.
     pub(super) fn try_count_deque_job(&self) -> bool {
         let may_take = self.deque_streak.get() < DEQUE_STREAK;
         if may_take {

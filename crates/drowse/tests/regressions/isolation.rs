@@ -1,6 +1,6 @@
 //! Isolated code that yields, that goes to another pool and back, and that broadcasts.
 
-use crate::common::{assert_works, sleeping, until, watchdog};
+use crate::common::{assert_works, sleeping, until, until_all_sleep, watchdog};
 use drowse::Yield::{Executed, Idle};
 use drowse::{ThreadPool, ThreadPoolBuilder, Waiting, Yield};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -64,7 +64,7 @@ fn in_a_stolen_half(isolated: Where, pool: &ThreadPool, second: impl FnOnce() + 
 #[test]
 fn a_stolen_half_yields_to_a_job_that_joins_two_halves_of_which_one_waits() {
     watchdog(|| {
-        for isolated in [Where::Region, Where::Both] {
+        for isolated in Where::ALL {
             for yield_once in WAYS_TO_YIELD {
                 let pool = isolated.pool(2);
                 in_a_stolen_half(isolated, &pool, || {
@@ -109,7 +109,7 @@ fn go_back(first: &Arc<ThreadPool>) -> impl FnOnce() + Send + 'static {
 #[test]
 fn a_job_that_a_yield_runs_goes_back_to_the_pool_that_waits() {
     watchdog(|| {
-        for isolated in [Where::Region, Where::Both] {
+        for isolated in Where::ALL {
             for yield_once in WAYS_TO_YIELD {
                 from_pool_to_pool(isolated, |first| {
                     let job = drowse::spawn_handle(go_back(first));
@@ -243,6 +243,35 @@ fn a_yield_in_a_stolen_job_of_a_region_runs_nothing_that_comes_from_outside() {
                 assert!(!ran.load(Ordering::SeqCst));
             });
             until("the job has run", || ran.load(Ordering::SeqCst));
+        }
+    });
+}
+
+/// A thread outside waits in isolation for a job, while the worker that was woken for the job is
+/// held in a handler. Another seat is free: if the thread took it, it would run the job.
+#[test]
+fn a_thread_outside_that_waits_in_isolation_is_no_guest() {
+    watchdog(|| {
+        let here = thread::current().id();
+        let is_held = Arc::new(AtomicBool::new(false));
+        let (held, let_go) = (Arc::clone(&is_held), Arc::clone(&is_held));
+        let acquire = move || until("it may go on", || !held.load(Ordering::SeqCst));
+        // Called where this thread waits without a seat.
+        let release = move || {
+            if thread::current().id() == here {
+                let_go.store(false, Ordering::SeqCst);
+            }
+        };
+        let builder = ThreadPoolBuilder::new().num_threads(2).guests(true);
+        let builder = builder.acquire_thread_handler(acquire).release_thread_handler(release);
+        let pool = builder.build().unwrap();
+        for _ in 0..10 {
+            until_all_sleep(&pool);
+            is_held.store(true, Ordering::SeqCst);
+            let ran_on =
+                drowse::isolate(|| pool.spawn_handle(|| thread::current().id()).join().unwrap());
+            assert_ne!(ran_on, here);
+            assert!(!is_held.load(Ordering::SeqCst));
         }
     });
 }

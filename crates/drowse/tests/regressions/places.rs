@@ -1,7 +1,7 @@
 //! Workers that give their places away, and get them back.
 
 use crate::common::child::{in_child, this_test};
-use crate::common::{assert_works, pool, sleeping, until, watchdog};
+use crate::common::{assert_works, pool, sleeping, until, until_all_sleep, watchdog};
 use drowse::{SleepProtocol, ThreadPoolBuilder, Waiting};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -259,5 +259,63 @@ fn a_place_is_lent_to_a_spare_that_becomes_idle() {
             });
             assert_eq!((loans().made, loans().threads_started), (2, 1), "{protocol:?}");
         }
+    });
+}
+
+/// A worker sleeps in the middle of a job, without the place that it wants back. A guest sits in
+/// the seat of the worker that has the place, and leaves: that worker gets up and yields the place.
+#[test]
+fn a_guest_that_leaves_does_not_keep_a_place_that_is_wanted() {
+    watchdog(|| {
+        let builder = ThreadPoolBuilder::new().num_threads(1).max_spare_threads(1);
+        let pool = builder.guests(true).build().unwrap();
+        let other = Arc::new(crate::common::pool(1));
+        let (first_blocks, first_is_blocked) = channel();
+        let (unblock_first, first) = channel::<()>();
+        // The worker blocks, and the spare has its place.
+        let worker_is_back = pool.spawn_handle(move || {
+            drowse::blocking(|| {
+                first_blocks.send(()).unwrap();
+                first.recv().unwrap();
+            });
+        });
+        first_is_blocked.recv().unwrap();
+        // The spare blocks too, and gives the place up: there is no other spare.
+        let (second_blocks, second_is_blocked) = channel();
+        let (unblock_second, second) = channel::<()>();
+        let (hold, held) = channel::<()>();
+        let spare_has_place = {
+            let other = Arc::clone(&other);
+            pool.spawn_handle(move || {
+                drowse::blocking(|| {
+                    second_blocks.send(()).unwrap();
+                    second.recv().unwrap();
+                });
+                assert_eq!(drowse::current_thread_index(), None);
+                other.install(move || _ = held.recv());
+                until("the spare has its place", || drowse::current_thread_index().is_some());
+            })
+        };
+        second_is_blocked.recv().unwrap();
+        // The worker has its place again, and falls asleep with it.
+        unblock_first.send(()).unwrap();
+        until("the worker sleeps", || worker_is_back.is_finished() && sleeping(&pool) == 1);
+        let (here, unblock_second) = (thread::current().id(), Mutex::new(Some(unblock_second)));
+        let is_guest = || {
+            if thread::current().id() != here {
+                return false;
+            }
+            let unblock_second = unblock_second.lock().unwrap().take().unwrap();
+            unblock_second.send(()).unwrap();
+            until("the spare sleeps", || sleeping(&pool) == 1);
+            true
+        };
+        while !pool.install(is_guest) {
+            until("the worker sleeps", || sleeping(&pool) == 1);
+        }
+        drop(hold);
+        spare_has_place.join().unwrap();
+        until_all_sleep(&pool);
+        assert_works(&pool);
     });
 }

@@ -182,6 +182,37 @@ fn while_it_runs_a_job_that_nobody_waits_for() {
     });
 }
 
+/// Spawns a task that calls this, in one way of several.
+type SpawnTask = fn(&ThreadPool, Box<dyn FnOnce() + Send>) -> drowse::JoinHandle<()>;
+
+#[test]
+fn while_it_runs_a_task() {
+    const WAYS: [SpawnTask; 3] = [
+        |pool, body| pool.spawn_handle(body),
+        |pool, body| pool.spawn_handle_fifo(body),
+        |pool, body| pool.spawn_future(async { body() }),
+    ];
+    watchdog(|| {
+        for spawn in WAYS {
+            let pool = Arc::new(pool(1));
+            let busy = occupy(&pool, 1);
+            let opened = Arc::new(open(&pool, simply_tell));
+            opened.spawned.wait("the job is in the queue");
+            let behind = Arc::clone(&opened);
+            let task = spawn(
+                &pool,
+                Box::new(move || {
+                    behind.wait_for_end();
+                    drop(behind);
+                }),
+            );
+            drop(busy);
+            task.join().unwrap();
+            Arc::into_inner(opened).expect("the task has dropped its own").join();
+        }
+    });
+}
+
 #[test]
 fn while_it_runs_a_job_of_another_scope() {
     watchdog(|| {
