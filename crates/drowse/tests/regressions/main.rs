@@ -1,5 +1,6 @@
-//! Defects that were found by attacking the runtime with programs. Each test failed before the
-//! defect was mended, and uses the public API only.
+//! Defects that were found by attacking the runtime with programs, and lines of code that no other
+//! test would miss. Each test failed before the defect was mended, or fails if the line is left
+//! out, and uses the public API only.
 
 #[path = "../common/mod.rs"]
 mod common;
