@@ -61,7 +61,7 @@ const fn step(
 
 /// The steps of `test`, in order: those that need no more than a stable toolchain, or say what else
 /// they need.
-const OF_TEST: [Step; 20] = [
+const OF_TEST: [Step; 18] = [
     step("fmt", Code(steps::fmt), &[], "the code is formatted (rustfmt)"),
     step(
         "clippy",
@@ -87,9 +87,7 @@ const OF_TEST: [Step; 20] = [
         "the oldest compiler builds what users get; unpacks Debian's if need be",
     ),
     step("package", Script, &[], "the crates for users build from what would be published"),
-    step("browser", Script, &[], "the lab's pages work in Chromium; needs its driver and python3"),
     step("highlander", Script, &[], "a program with both rayon-core and the shim does not resolve"),
-    step("locks", Script, &[], "a program with an old lock file gets the shim by one cargo update"),
     step(
         "upstream",
         Code(upstream::run),
@@ -134,8 +132,13 @@ const OF_CHECK: [Step; 6] = [
     step("models", Code(check::models), &[], ""),
 ];
 
+/// The steps of `nightly`: minutes each, for defects that changes seldom cause.
+const OF_NIGHTLY: [&str; 4] = ["browser", "locks", "asan", "tsan"];
+
 /// The steps that need a toolchain of their own, or are done now and then.
-const APART: [Step; 4] = [
+const APART: [Step; 6] = [
+    step("browser", Script, &[], "the lab's pages work in Chromium; needs its driver and python3"),
+    step("locks", Script, &[], "a program with an old lock file gets the shim by one cargo update"),
     step(
         "platforms",
         Code(platforms::run),
@@ -206,17 +209,21 @@ fn main() -> ExitCode {
             outcome.report.iter().for_each(say);
             ExitCode::from(outcome.status.exit_code())
         }
-        None if name == "check" => all(&context, &OF_CHECK),
+        None if name == "check" => all(&context, &Vec::from_iter(&OF_CHECK)),
+        None if name == "nightly" => {
+            let is_nightly = |step: &&Step| OF_NIGHTLY.contains(&step.name);
+            all(&context, &Vec::from_iter(APART.iter().filter(is_nightly)))
+        }
         None => {
             context.is_whole = true;
             context.offline |= !fetch::is_agreed_to(&context);
-            all(&context, &OF_TEST)
+            all(&context, &Vec::from_iter(&OF_TEST))
         }
     }
 }
 
 /// Runs all of the steps, even after one has failed, and sums up.
-fn all(context: &Context, steps: &[Step]) -> ExitCode {
+fn all(context: &Context, steps: &[&Step]) -> ExitCode {
     let started = Instant::now();
     let mut times = Times::load(&context.target);
     let mut entries = Vec::new();
@@ -271,6 +278,9 @@ fn command_line() -> Command {
             Command::new("test").about("all of the steps from fmt to mutants; what CI runs").arg(
                 flag("offline").help("fetch nothing; steps that need what is missing are skipped"),
             ),
+        )
+        .subcommand(
+            Command::new("nightly").about("browser, locks, asan and tsan: what test leaves out"),
         );
     for step in OF_TEST.iter().chain(&APART) {
         let args = step.args.iter().map(|arg| arg());
@@ -294,6 +304,12 @@ mod tests {
     }
 
     #[test]
+    fn the_steps_of_a_night_are_steps() {
+        let is_step = |name: &&str| APART.iter().any(|step| step.name == *name);
+        assert!(OF_NIGHTLY.iter().all(|name| is_step(name)));
+    }
+
+    #[test]
     fn a_step_takes_what_it_knows_and_nothing_else() {
         let is_right = |line: &str| {
             let words = ["cargo xtask"].into_iter().chain(line.split_whitespace());
@@ -302,6 +318,7 @@ mod tests {
         for line in [
             "check",
             "test",
+            "nightly",
             "test --offline",
             "-v loom latch",
             "loom latch -v",

@@ -1,8 +1,10 @@
 //! The steps that are little more than a call of cargo.
 
 use std::fmt;
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::Command;
+use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -119,7 +121,10 @@ pub(crate) fn run_tests(
         let command = cargo(&format!("test --no-fail-fast {targets}"));
         return libtest(context, command, TEST_LIMIT).map(|(counts, _)| counts.to_string());
     }
-    let mut command = cargo(&format!("nextest run --status-level pass {targets}"));
+    // Many tests wait most of the time: two for each core keep it busy.
+    let threads = 2 * thread::available_parallelism().map_or(1, NonZero::get);
+    let mut command =
+        cargo(&format!("nextest run --status-level pass --test-threads {threads} {targets}"));
     // Named, since the shim's workspace has none.
     command.arg("--config-file").arg(context.root.join(".config/nextest.toml"));
     if let Some(only) = only {
