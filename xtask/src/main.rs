@@ -306,7 +306,7 @@ mod tests {
     #[test]
     fn the_steps_of_a_night_are_steps() {
         let is_step = |name: &&str| APART.iter().any(|step| step.name == *name);
-        assert!(OF_NIGHTLY.iter().all(|name| is_step(name)));
+        assert!(OF_NIGHTLY.iter().all(is_step));
     }
 
     #[test]
