@@ -64,6 +64,9 @@ fn light_fences_work_in_the_child() {
         until("there are heavy fences", || {
             mutual_wait(&pool(2));
             assert_eq!(fib(18), 2584);
+            // A worker steals one half, and sleeps afterwards beside one that works.
+            let both = std::sync::Barrier::new(2);
+            drowse::join(|| both.wait(), || both.wait());
             heavy() > 0
         });
         assert_done(forked(|| {
