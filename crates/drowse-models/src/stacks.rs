@@ -29,7 +29,7 @@ struct Stacks {
     used: Vec<Stack>,
     /// Unmapped by the model, and still mapped.
     kept: Vec<Stack>,
-    /// How often a kept one was handed out.
+    /// Number of times that a kept stack was handed out.
     reused: usize,
 }
 

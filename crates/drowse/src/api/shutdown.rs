@@ -105,16 +105,20 @@ impl Registry {
     ///
     /// On a thread that must not wait for the end of this pool, because it would wait for itself.
     pub(super) fn assert_may_end(&self) {
-        WorkerThread::with_current_or_hidden(|worker| {
-            let worker = worker.filter(|worker| worker.registry().id() == self.id());
-            let in_a_job = worker.is_some_and(|worker| !worker.is_adopted() || worker.is_helping());
-            assert!(
-                !in_a_job && !self.recruiter.owns_current_thread(),
-                "a thread pool is shut down by one of its own threads (in a job, a handler, or the drop of a \
-                 thread-local), which would wait for itself: let another thread do it, or drop the pool, which does not \
-                 wait"
-            );
-        });
+        let in_a_job = |worker: Option<&WorkerThread>| {
+            let own = worker.filter(|worker| worker.registry().id() == self.id());
+            own.is_some_and(|worker| !worker.is_adopted() || worker.is_helping())
+        };
+        // A handler on a worker's thread counts as no worker, but its job waits below it.
+        let would_wait_for_itself = WorkerThread::with_current(in_a_job)
+            || WorkerThread::with_hidden(in_a_job)
+            || self.recruiter.owns_current_thread();
+        assert!(
+            !would_wait_for_itself,
+            "a thread pool is shut down by one of its own threads (in a job, a handler, or the drop of a \
+             thread-local), which would wait for itself: let another thread do it, or drop the pool, which does not \
+             wait"
+        );
     }
 }
 

@@ -169,14 +169,12 @@ impl WorkerThread {
         f();
     }
 
-    /// Calls `f` with the worker that this thread is, also if it runs a handler.
-    pub(crate) fn with_current_or_hidden<R>(f: impl FnOnce(Option<&Self>) -> R) -> R {
+    /// Calls `f` with the worker that this thread is but for the handler that it runs, if it runs
+    /// one.
+    pub(crate) fn with_hidden<R>(f: impl FnOnce(Option<&Self>) -> R) -> R {
         let hidden = IN_HANDLER.with(Cell::get).unwrap_or(ptr::null());
-        if hidden.is_null() {
-            return Self::with_current(f);
-        }
-        // SAFETY: alive as in `with_current`: `as_non_worker` hides the current worker, and makes
-        // it current again when the handler returns.
+        // SAFETY: null, or alive as in `with_current`: `as_non_worker` has hidden the current
+        // worker, and makes it current again when the handler returns, on this thread.
         f(unsafe { hidden.as_ref() })
     }
 

@@ -200,7 +200,7 @@ impl WorkerThread {
 #[cold]
 pub(super) fn abort_in_forked_child() -> ! {
     say(format_args!(
-        "drowse: a job has called fork(), and what its child would wait for now is done by threads that are not in the \
+        "drowse: a job or a handler has called fork(), and what its child would wait for now is done by threads that are not in the \
          child; aborting it (let the child call exec or _exit inside of the job, or fork outside of thread pools)"
     ));
     process::abort();
