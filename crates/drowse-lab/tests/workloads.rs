@@ -119,6 +119,7 @@ cells! {
     bursts
     idle
     cold_entry
+    hot_entry
     region_chain
     inside_wake
     ramp_up
@@ -129,6 +130,7 @@ cells! {
     submitters
     two_submitters
     oversubscription
+    gang
     mutual_wait
     mutual_wait_busy1
     mutual_wait_busy2

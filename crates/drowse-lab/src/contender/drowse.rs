@@ -56,6 +56,10 @@ pub struct DrowsePool(ThreadPool);
 impl Pool for DrowsePool {
     type Fork = DrowseFork;
 
+    fn threads(&self) -> usize {
+        self.0.current_num_threads()
+    }
+
     fn run<R: Send>(&self, f: impl FnOnce(&mut DrowseFork) -> R + Send) -> R {
         self.0.install(|| f(&mut DrowseFork))
     }

@@ -135,6 +135,12 @@ pub trait Pool: Sized + Sync {
     /// Whether it takes jobs that nobody waits for. The reason if not.
     const CAN_SPAWN: Can = Ok(());
 
+    /// Returns the number of its threads. Only those of pools with
+    /// [jobs from inside](Fork::CAN_SPAWN) are asked for; others count as one thread.
+    fn threads(&self) -> usize {
+        1
+    }
+
     /// Calls `f` in the pool, from outside it, and waits.
     fn run<R: Send>(&self, f: impl FnOnce(&mut Self::Fork) -> R + Send) -> R;
 

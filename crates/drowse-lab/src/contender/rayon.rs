@@ -69,6 +69,10 @@ impl<const DROWSE: bool> Contender for OnCore<DROWSE> {
 impl Pool for RayonPool {
     type Fork = RayonFork;
 
+    fn threads(&self) -> usize {
+        self.0.current_num_threads()
+    }
+
     fn run<R: Send>(&self, f: impl FnOnce(&mut RayonFork) -> R + Send) -> R {
         self.0.install(|| f(&mut RayonFork))
     }

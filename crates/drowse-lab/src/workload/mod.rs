@@ -15,7 +15,9 @@ mod flood_memory;
 mod flood_outside;
 mod fork_flood;
 mod frames;
+mod gang;
 mod heavy_pair;
+mod hot_entry;
 mod idle;
 mod inside_wake;
 mod mandelbrot;
@@ -46,7 +48,9 @@ pub use flood_memory::FloodMemory;
 pub use flood_outside::FloodOutside;
 pub use fork_flood::ForkFlood;
 pub use frames::Frames;
+pub use gang::Gang;
 pub use heavy_pair::HeavyPair;
+pub use hot_entry::HotEntry;
 pub use idle::Idle;
 pub use inside_wake::InsideWake;
 pub use mandelbrot::Mandelbrot;
@@ -297,6 +301,7 @@ workloads![
     Bursts,
     Idle,
     ColdEntry,
+    HotEntry,
     RegionChain,
     InsideWake,
     RampUp,
@@ -307,6 +312,7 @@ workloads![
     Submitters,
     TwoSubmitters,
     Oversubscription,
+    Gang,
     MutualWaitAlone,
     MutualWaitBusy1,
     MutualWaitBusy2,
