@@ -220,7 +220,9 @@ mod word;
 pub use absent::Starter;
 pub use choice::{SleepProtocol, UnknownProtocol};
 pub use counters::{Counters, Idleness, WakeSize};
-pub use deadlock::{Lookout, Mark, Moment, Standstill, Stopped};
+pub use deadlock::Mark;
+#[cfg(feature = "diagnose")]
+pub use deadlock::{Lookout, Moment, Standstill, Stopped};
 pub use fall_asleep::{Host, Idle};
 pub use heads::{Heads, MAX_WORKERS};
 pub use jec::Jec;

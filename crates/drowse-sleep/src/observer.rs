@@ -1,6 +1,8 @@
 //! Interface for observers of the workers' states.
 
 use crate::Reason;
+#[cfg(feature = "diagnose")]
+use drowse_sync::Arc;
 use std::fmt;
 
 /// Observer of the workers' states. Called at each change, off the hot path, on the thread that
@@ -26,4 +28,24 @@ pub trait Observer: fmt::Debug + Send + Sync {
 
     /// Called when the calling thread wakes that worker.
     fn wake(&self, _worker: usize, _reason: Reason) {}
+}
+
+/// The observer of a pool, if it has one. Without the feature `diagnose` it has none.
+#[derive(Debug, Default)]
+pub(crate) struct Observed {
+    #[cfg(feature = "diagnose")]
+    pub(crate) by: Option<Arc<dyn Observer>>,
+}
+
+impl Observed {
+    /// Calls `tell` with the observer, if there is one.
+    #[inline]
+    pub(crate) fn tell(&self, tell: impl FnOnce(&dyn Observer)) {
+        #[cfg(feature = "diagnose")]
+        if let Some(observer) = &self.by {
+            tell(&**observer);
+        }
+        #[cfg(not(feature = "diagnose"))]
+        let _ = tell;
+    }
 }

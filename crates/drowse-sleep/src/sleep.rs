@@ -3,17 +3,17 @@
 use crate::absent::Absence;
 use crate::deadlock::Detector;
 use crate::meter::{Meter, SleepMetrics};
+use crate::observer::Observed;
 use crate::placement::{Placement, Steering};
 use crate::room::Room;
 use crate::slots::Slots;
 use crate::word::Word;
-use crate::{
-    Lookout, MAX_WORKERS, Mark, Observer, Policy, Posters, Protocol, Rules, SleepProtocol,
-};
+use crate::{MAX_WORKERS, Mark, Observer, Policy, Posters, Protocol, Rules, SleepProtocol};
 use drowse_sync::atomic::AtomicUsize;
 use drowse_sync::{
     Arc, CachePadded, Counter, Outlined, Process, Stopwatch, Table, ThreadId, faulty, full_fence,
 };
+#[cfg(feature = "diagnose")]
 use std::time::Duration;
 
 /// Sleep of the workers of one pool.
@@ -55,7 +55,7 @@ pub struct Sleep {
     pub(crate) guests_when_closed: Counter,
     /// Start of the work for which wakes are owed, in nanoseconds by the clock.
     pub(crate) owed_since: Counter,
-    observer: Option<Arc<dyn Observer>>,
+    observed: Observed,
     posters: Option<Arc<dyn Posters>>,
     pub(crate) absence: Option<Absence>,
     /// Process of the workers' threads.
@@ -103,7 +103,7 @@ impl Sleep {
             guests: Counter::new(),
             guests_when_closed: Counter::new(),
             owed_since: Counter::new(),
-            observer: None,
+            observed: Observed::default(),
             posters: None,
             absence: None,
             process: Process::this(),
@@ -114,14 +114,15 @@ impl Sleep {
     /// Adds a census of the workers that are active, asleep and blocked, which reports a
     /// [`Standstill`](crate::Standstill) that lasts for `patience`.
     ///
-    /// `start` starts a thread that keeps the [`Lookout`], when one is first needed, and returns
+    /// `start` starts a thread that keeps the [`Lookout`](crate::Lookout), when one is first needed, and returns
     /// `true` if it could. It is called where a worker is about to sleep or block, with nothing
     /// locked. It must not unwind, and must not wait for the pool.
+    #[cfg(feature = "diagnose")]
     #[must_use]
     pub fn with_deadlock_detection(
         mut self,
         patience: Duration,
-        start: impl Fn(Lookout) -> bool + Send + Sync + 'static,
+        start: impl Fn(crate::Lookout) -> bool + Send + Sync + 'static,
     ) -> Self {
         self.detector =
             Some(Outlined::new(Detector::new(self.workers, self.seats(), patience, start)));
@@ -145,9 +146,10 @@ impl Sleep {
     }
 
     /// Adds an observer, which is told of each step.
+    #[cfg(feature = "diagnose")]
     #[must_use]
     pub fn with_observer(mut self, observer: Arc<dyn Observer>) -> Self {
-        self.observer = Some(observer);
+        self.observed.by = Some(observer);
         self
     }
 
@@ -237,9 +239,7 @@ impl Sleep {
     /// Calls `tell` with the observer, if there is one.
     #[inline]
     pub(crate) fn observe(&self, tell: impl FnOnce(&dyn Observer)) {
-        if let Some(observer) = &self.observer {
-            tell(&**observer);
-        }
+        self.observed.tell(tell);
     }
 
     /// Marks that this worker is about to block in the user's code. No effect without deadlock

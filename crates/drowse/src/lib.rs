@@ -80,13 +80,13 @@ mod api;
 mod compile_fail;
 #[allow(unreachable_pub)] // public to the models only
 mod deque;
+mod diagnose;
 mod engine;
 mod job;
 mod latch;
 mod metrics;
-mod report;
+mod setting;
 mod task;
-mod trace;
 mod unwind;
 
 pub use api::{
@@ -116,17 +116,17 @@ pub mod spawner {
     pub use crate::api::{CustomSpawn, DefaultSpawn, ThreadSpawn};
 }
 
+pub use diagnose::WaitFor;
+#[cfg(feature = "diagnose")]
+pub use diagnose::{
+    BlockedWorker, Deadlock, JobFrom, JobReport, Stall, StalledWorker, Trace, TraceEvent,
+    TraceRecord, WaitingThread, WorkerReport, WorkerState,
+};
 pub use drowse_sleep::{
     Counters, Idleness, Pause, Policy as SleepPolicy, Reason, SleepMetrics, SleepProtocol,
     Steering, WakeSize,
 };
-pub use engine::WaitFor;
 pub use metrics::{LoanMetrics, Metrics, WorkerMetrics};
-pub use report::{
-    BlockedWorker, Deadlock, JobFrom, JobReport, Stall, StalledWorker, WaitingThread, WorkerReport,
-    WorkerState,
-};
-pub use trace::{Trace, TraceEvent, TraceRecord};
 
 #[cfg(any(drowse_loom, drowse_shuttle))]
 #[doc(hidden)]

@@ -1,8 +1,8 @@
 //! The census: the state of each worker, and counts of the states.
 
+use super::Mark;
 use super::lookout::Keeper;
 use drowse_sync::{Motion, ThreadId};
-use std::panic::Location;
 
 #[derive(Debug)]
 pub(super) struct Census {
@@ -31,26 +31,6 @@ pub(super) struct Worker {
     pub(super) gone: bool,
     /// Marks of the worker as blocked, oldest first.
     pub(super) marks: Vec<Mark>,
-}
-
-/// Mark of a worker that is about to block: on what, where, and on which thread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Mark {
-    /// Description of what it blocks on, if the caller gave one.
-    pub what: Option<&'static str>,
-    /// Position of the call that marked it.
-    pub at: &'static Location<'static>,
-    /// The thread that marked it.
-    pub thread: ThreadId,
-}
-
-impl Mark {
-    /// Creates a mark of the calling thread, at the position of the call.
-    #[track_caller]
-    pub fn here(what: Option<&'static str>) -> Self {
-        Self { what, at: Location::caller(), thread: ThreadId::current() }
-    }
 }
 
 impl Worker {

@@ -1,9 +1,12 @@
 //! Step-by-step tests of the census and its lookout.
 
+use super::lookout::Keeper;
 use super::*;
+use drowse_sync::ThreadId;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
+use std::time::Duration;
 
 /// Creates a detector, and a queue of the lookouts that it starts, which no thread keeps yet.
 fn detector(workers: usize) -> (Detector, Receiver<Lookout>) {

@@ -1,6 +1,7 @@
 //! Waiting for a future on the calling thread.
 
-use crate::engine::{Point, Registry, WaitFor, WorkerThread};
+use crate::diagnose::WaitFor;
+use crate::engine::{Point, Registry, WorkerThread};
 use crate::latch::CountLatch;
 use crate::unwind;
 use drowse_sync::atomic::{AtomicPtr, Ordering};
@@ -67,7 +68,7 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
                     Some(worker) => latch.wait(Some(worker), worker.registry(), WaitFor::Future),
                     None => {
                         let _waits =
-                            awaited.as_ref().and_then(|pool| pool.note_waiter(WaitFor::Future));
+                            awaited.as_ref().map(|pool| pool.probe.note_waiter(WaitFor::Future));
                         latch.block();
                     }
                 });
@@ -85,7 +86,7 @@ drowse_sync::thread_local! {
 
 /// Records that the future that the calling thread polls awaits a task of this pool.
 pub(super) fn note_awaited(pool: &Arc<Registry>) {
-    if pool.notes_waiters() {
+    if pool.probe.notes_waiters() {
         let _ = AWAITED.try_with(|awaited| {
             let news = awaited.take().map(|_| Some(Arc::clone(pool)));
             awaited.set(news);

@@ -2,7 +2,8 @@
 
 use super::global::current_registry;
 use super::spawn::spawned_job;
-use crate::engine::{Registry, WaitFor, WorkerThread, is_isolated};
+use crate::diagnose::WaitFor;
+use crate::engine::{Registry, WorkerThread, is_isolated};
 use crate::job::StackJob;
 use crate::latch::{CountLatch, LatchRef};
 use crate::unwind;

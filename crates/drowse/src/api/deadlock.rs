@@ -1,6 +1,5 @@
 //! Marks for workers that block in the user's code.
 
-use crate::TraceEvent;
 use crate::engine::{Registry, WorkerThread};
 use drowse_sleep::Mark;
 use drowse_sync::Arc;
@@ -117,7 +116,7 @@ impl Blocked {
     fn new(mark: Mark) -> Self {
         let block = |worker: &WorkerThread| {
             let registry = Arc::clone(worker.registry());
-            registry.record(TraceEvent::Blocked);
+            registry.probe.blocked(worker.index());
             registry.sleep.mark_blocked(worker.index(), mark);
             Place { registry, index: worker.index() }
         };
@@ -128,7 +127,8 @@ impl Blocked {
 impl Drop for Blocked {
     fn drop(&mut self) {
         if let Some(place) = &self.place {
-            place.registry.record(TraceEvent::Unblocked { worker: place.index });
+            let by = place.registry.with_worker(|worker| worker.map(WorkerThread::index));
+            place.registry.probe.unblocked(by, place.index);
             place.registry.sleep.mark_unblocked(place.index, &self.mark);
         }
     }

@@ -1,7 +1,8 @@
 //! Environment variables, which choose for pools whose builder does not.
 
-use super::setting::{Once, Setting, complain, switch, time, value_of};
 use super::{Start, Waiting, max_num_threads};
+use crate::diagnose::{DEADLOCK, STALL};
+use crate::setting::{Once, Setting, complain, switch, time, value_of};
 use drowse_sleep::{SleepProtocol, Steering};
 use drowse_sync::{OnceLock, core_count, say};
 use std::env;
@@ -57,32 +58,6 @@ pub(super) static IDLE_TIMEOUT: Setting<Option<Duration>> = Setting::new(
     "off: threads stay",
 );
 
-/// Reaction to a deadlock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum OnDeadlock {
-    Nothing,
-    Report,
-    Abort,
-}
-
-pub(super) static DEADLOCK: Setting<OnDeadlock> = Setting::new(
-    "DROWSE_DEADLOCK",
-    |value| match value {
-        "report" => Some(OnDeadlock::Report),
-        "abort" => Some(OnDeadlock::Abort),
-        _ => switch(value).map(|on| if on { OnDeadlock::Report } else { OnDeadlock::Nothing }),
-    },
-    "report, abort or off",
-    "off: deadlocks are not reported",
-);
-
-pub(super) static STALL: Setting<Option<Duration>> = Setting::new(
-    "DROWSE_STALL",
-    |value| time(value, Duration::from_secs(1), Duration::from_secs(5)),
-    "a time (5s, 500ms, a number of seconds) or off",
-    "off: no watch for stalls",
-);
-
 pub(super) static LOG: Setting<bool> = Setting::new("DROWSE_LOG", switch, "on or off", "on");
 
 /// Names of all variables.
@@ -92,8 +67,8 @@ static NAMES: [&str; 11] = [
     STEER.variable.name,
     GUESTS.variable.name,
     WAITING.variable.name,
-    DEADLOCK.variable.name,
-    STALL.variable.name,
+    DEADLOCK,
+    STALL,
     START.variable.name,
     IDLE_TIMEOUT.variable.name,
     LOG.variable.name,
@@ -105,7 +80,7 @@ static NAMES: [&str; 11] = [
 pub(super) fn is_logging() -> bool {
     static UNKNOWN_ARE_NAMED: Once = Once::new();
     let is_logging = value_of(LOG.variable.name).is_some() && LOG.get().unwrap_or(true);
-    if is_logging {
+    if is_logging && cfg!(feature = "diagnose") {
         UNKNOWN_ARE_NAMED.call(name_unknown_variables);
     }
     is_logging
@@ -271,7 +246,7 @@ mod tests {
             ("THREADS", NUM_THREADS),
             ("GUEST", GUESTS.variable.name),
             ("IDLE", IDLE_TIMEOUT.variable.name),
-            ("STALLS", STALL.variable.name),
+            ("STALLS", STALL),
             ("STEERING", STEER.variable.name),
         ] {
             assert_eq!(nearest_to_unknown(&format!("DROWSE_{own}")), Some(nearest), "{own}");

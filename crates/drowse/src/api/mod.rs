@@ -1,6 +1,5 @@
 //! The public API.
 
-mod alarm_env;
 mod block_on;
 mod blocking;
 mod broadcast;
@@ -20,7 +19,6 @@ mod join;
 mod join_error;
 mod pool;
 mod scope;
-mod setting;
 mod shutdown;
 mod spawn;
 mod spawner;

@@ -1,7 +1,8 @@
 //! Ending a pool, and waiting for its threads.
 
 use super::ThreadPool;
-use crate::engine::{Registry, Since, Unfinished, WaitFor, WorkerThread};
+use crate::diagnose::WaitFor;
+use crate::engine::{Registry, Since, Unfinished, WorkerThread};
 use drowse_sync::{Arc, Stopwatch};
 use std::error::Error;
 use std::fmt;
@@ -129,7 +130,7 @@ pub(super) fn wait_for_end(
 ) -> Result<(), StillBusy> {
     let clock = Stopwatch::start();
     let left = || time.map(|time| time.saturating_sub(clock.elapsed()));
-    let _waits = registry.note_waiter(WaitFor::Shutdown);
+    let _waits = registry.probe.note_waiter(WaitFor::Shutdown);
     registry.with_worker(|worker| worker.into_iter().for_each(|worker| help(worker, left)));
     let threads = match registry.recruiter.wait_for_all(left()) {
         Ok(()) => return Ok(()),

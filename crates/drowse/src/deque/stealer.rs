@@ -92,6 +92,7 @@ impl<T> Stealer<T> {
     }
 
     /// Returns two numbers that change as items come and go. For the stall reports.
+    #[cfg(feature = "diagnose")]
     pub fn pulse(&self) -> [u64; 2] {
         // ORDERING: relaxed, both; no other data is read because of these values.
         let top = self.shared.public.top.load(Ordering::Relaxed);

@@ -4,12 +4,11 @@
 
 use super::context::Inherited;
 use super::isolate::{Since, is_isolated};
-use super::outside::OutsideWait;
 use super::place::IfNobody;
 use super::registry::Registry;
 use super::sites::Tried;
-use super::trail::WaitFor;
 use super::worker::WorkerThread;
+use crate::diagnose::WaitFor;
 use crate::job::{Call, JobRef, StackJob, call_once};
 use crate::latch::{CrossLatch, LatchRef, LockLatch};
 use crate::unwind;
@@ -70,8 +69,8 @@ impl Registry {
         let Some(guest) = self.sit_down() else {
             return self.enter_while_blocked(site, call, inherited, self);
         };
-        let waits = self.note_waiter(WaitFor::Install);
-        waits.as_ref().into_iter().for_each(OutsideWait::note_begun);
+        let waits = self.probe.note_waiter(WaitFor::Install);
+        waits.note_begun(guest.worker().index());
         guest.work(self.sites.of(site), |worker| {
             let _region = isolated.then(|| worker.enter_region());
             self.run_in(&inherited, &mut || call.run(worker, false));
@@ -89,9 +88,9 @@ impl Registry {
     ) {
         let outcome = with_lock_latch(|latch| {
             let (entry, isolated) = (Entry::default(), is_isolated());
-            let waits = self.note_waiter(WaitFor::Install);
+            let waits = self.probe.note_waiter(WaitFor::Install);
             let run = |worker: &WorkerThread, migrated| {
-                waits.as_ref().into_iter().for_each(OutsideWait::note_begun);
+                waits.note_begun(worker.index());
                 let _region = isolated.then(|| worker.enter_region());
                 entry.time(|| self.run_in(&inherited, &mut || call.run(worker, migrated)));
             };
@@ -150,12 +149,12 @@ impl Registry {
         let inherited = self.inherit();
         self.assert_here();
         let isolated = worker.is_isolated();
-        let waits = self.note_waiter(WaitFor::Install);
+        let waits = self.probe.note_waiter(WaitFor::Install);
         // Jobs sent back to the worker's own pool descend from this point: see `ancestry`.
         let since = worker.point();
         let ancestors = isolated.then(|| worker.ancestors_of_sent());
         let run = |this: &WorkerThread, migrated| {
-            waits.as_ref().into_iter().for_each(OutsideWait::note_begun);
+            waits.note_begun(this.index());
             let _region = isolated.then(|| this.enter_region());
             this.with_ancestors(ancestors, || {
                 self.run_in(&inherited, &mut || call.run(this, migrated))

@@ -39,7 +39,7 @@ impl Registry {
         let fences_before = worker.heavy_fences_before.get();
         let counted = worker.meter().heavy_fences.get();
         worker.heavy_fences_before.set(heavy_fences_executed().wrapping_sub(counted));
-        worker.trail().end_search();
+        self.probe.end_search(index);
         // SAFETY: it stays where it is until then, and `drop` un-sets it.
         let before = unsafe { WorkerThread::replace_current(seat.as_ptr()) };
         Some(Guest { registry: self, seat, before, fences_before })
@@ -89,7 +89,7 @@ impl Drop for Guest<'_> {
         // WAKE: `CountLatch::wait` may wait for the counts that we have in stock.
         omittable!("guest/leaves-unsettled", worker.settle());
         worker.tidy_up();
-        worker.trail().begin_search();
+        self.registry.probe.begin_search(worker.index());
         // Count our fences as if the worker itself had executed them.
         let counted = worker.meter().heavy_fences.get();
         let before_us = heavy_fences_executed().wrapping_sub(counted);

@@ -25,11 +25,10 @@
 
 use super::lineage::{Descent, Mark, Origin, Origins, Point};
 use super::registry::Registry;
-use super::trail::WaitFor;
 use super::wait::abort_in_forked_child;
 use super::worker::WorkerThread;
-use crate::TraceEvent;
 use crate::deque::Steal;
+use crate::diagnose::WaitFor;
 use crate::job::{JobHeader, JobRef};
 use drowse_sleep::LatchWord;
 use drowse_sync::{faulty, hint, look, omittable};
@@ -435,11 +434,9 @@ impl WorkerThread {
     }
 
     fn run_job_found(&self, job: JobRef) {
-        self.registry.record(TraceEvent::Begin);
-        let before = self.trail().begin_job();
+        let before = self.registry.probe.begin_job(self.index());
         // SAFETY: our callers have taken it from a queue just now.
         unsafe { self.execute(job) };
-        self.trail().end_job(before);
-        self.registry.record(TraceEvent::End);
+        self.registry.probe.end_job(self.index(), before);
     }
 }

@@ -4,8 +4,8 @@
 use super::current::End;
 use super::isolate::Since;
 use super::search::Above;
-use super::trail::WaitFor;
 use super::worker::WorkerThread;
+use crate::diagnose::WaitFor;
 use crate::job::{Call, JobRef, Run, StackJob, was_not_called};
 use crate::latch::SpinLatch;
 use crate::unwind::{self, Payload};

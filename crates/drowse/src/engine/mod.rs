@@ -25,13 +25,9 @@
 //! | `guest` | threads outside that take the seat of a worker |
 //! | `sites` | statistics of the places in a program that enter |
 //! | `turns` | jobs from outside that run while all workers are in the middle of others |
-//! | `alarm` | the deadlock alarm |
-//! | `stall` | the watch for workers that do not come back from their jobs |
-//! | `outside` | threads outside that wait for the pool, for the stall watch |
-//! | `trail` | breadcrumbs of a worker for the deadlock and stall reports |
+//! | `observed` | a pool as its alarms see it |
 
 mod absent;
-mod alarm;
 mod alone;
 mod ancestry;
 mod bound;
@@ -48,7 +44,8 @@ mod join;
 mod lineage;
 #[cfg(any(drowse_loom, drowse_shuttle))]
 pub(crate) mod models;
-mod outside;
+#[cfg(feature = "diagnose")]
+mod observed;
 mod parcels;
 mod place;
 mod places;
@@ -59,17 +56,14 @@ mod rng;
 mod search;
 mod sites;
 mod spare;
-mod stall;
 mod start;
 mod steal;
 mod stock;
 mod terminate;
-mod trail;
 mod turns;
 mod wait;
 mod worker;
 
-pub(crate) use alarm::DEADLOCK_AFTER;
 #[cfg(any(drowse_loom, drowse_shuttle))]
 pub(crate) use bound::Place;
 pub(crate) use bound::{Bound, Bounded};
@@ -83,9 +77,7 @@ pub(crate) use lineage::{Origins, Point};
 pub(crate) use place::IfNobody;
 pub(crate) use recruit::Recruiter;
 pub(crate) use registry::{Handlers, Registry};
-pub(crate) use stall::StallPlan;
 pub(crate) use start::{Cause, Refused, StartPlan, ThreadBuilderParts, run_worker};
 pub(crate) use stock::Stock;
 pub(crate) use stock::{PanicGoes, SharedCount};
-pub use trail::WaitFor;
 pub(crate) use worker::WorkerThread;

@@ -140,6 +140,7 @@ impl Recruiter {
     /// Starts a thread with this name that watches the others until the pool ends, and which the
     /// end of the pool waits for. `run` calls handlers by [`Presence::while_busy`]. Does nothing if
     /// the pool has ended.
+    #[cfg(feature = "diagnose")]
     pub(super) fn start_watch(
         self: &Arc<Self>,
         name: &str,
@@ -395,6 +396,7 @@ pub(crate) struct Presence {
     number: u64,
 }
 
+#[cfg(feature = "diagnose")]
 impl Presence {
     /// Runs a handler on a thread that watches: meanwhile the thread counts as busy.
     pub(super) fn while_busy(&self, handler: &dyn Fn()) {

@@ -1,37 +1,30 @@
 //! Registry: the state that the workers of one pool share.
 
 use super::absent::Vacancies;
-use super::alarm::with_alarm;
 use super::ancestry::Ancestry;
 use super::bound::Bound;
 use super::context::Context;
 use super::lineage::Lineage;
-use super::outside::Outside;
 use super::parcels::Parcels;
 use super::places::Places;
 use super::recruit::Recruiter;
 use super::sites::Sites;
 use super::spare::Spares;
-use super::stall::{StallPlan, StallWatch};
 use super::start::{Refused, StartPlan};
-use super::trail::Trail;
 use super::wait::abort_in_forked_child;
 use super::worker::WorkerThread;
-use crate::TraceEvent;
 use crate::deque::Stealer;
+use crate::diagnose::Probe;
 use crate::job::{JobFifo, JobHeader, JobRef};
 use crate::latch::OnceLatch;
 use crate::metrics::{Metrics, WorkMeter};
-use crate::report::Deadlock;
-use crate::trace::Record;
 use crate::unwind::{self, Payload};
 use drowse_sleep::{Reason, Sleep, Waker};
 use drowse_sync::atomic::{AtomicPtr, AtomicUsize};
-use drowse_sync::{Arc, CachePadded, Counter, OnceLock, Outlined, Queue, Table, look, say};
+use drowse_sync::{Arc, CachePadded, Counter, Outlined, Queue, Table, look, say};
 use std::fmt;
 use std::process;
 use std::ptr;
-use std::time::Duration;
 
 /// State of one pool: the shared parts of its workers, the injector, the sleep protocol, handlers.
 pub(crate) struct Registry {
@@ -62,13 +55,9 @@ pub(crate) struct Registry {
     pub(crate) spawned: CachePadded<Bound>,
     /// Workers that may choose take the oldest of their own jobs, not the newest.
     pub(super) oldest_first: bool,
-    recorder: Option<Arc<dyn Record>>,
+    pub(crate) probe: Probe,
     pub(super) handlers: Arc<Outlined<Handlers>>,
     pub(crate) recruiter: Arc<Recruiter>,
-    /// Stall watch, which ends when this is dropped.
-    pub(super) stall_watch: OnceLock<StallWatch>,
-    /// Threads outside that wait for the pool, if there is a stall watch.
-    pub(super) outside: Option<Outside>,
     /// Seats without a thread, in pools that have such seats.
     pub(super) vacancies: Option<Arc<Vacancies>>,
 }
@@ -78,7 +67,7 @@ pub(super) struct RegistryParts {
     pub(super) sleep: Sleep,
     pub(super) oldest_first: bool,
     pub(super) isolates: bool,
-    pub(super) recorder: Option<Arc<dyn Record>>,
+    pub(super) probe: Probe,
     pub(super) handlers: Arc<Outlined<Handlers>>,
     pub(super) recruiter: Arc<Recruiter>,
     pub(super) spares: Spares,
@@ -102,8 +91,8 @@ pub(super) struct ThreadInfo {
     /// Which job it is in the middle of, for waits in isolation.
     pub(super) lineage: Lineage,
     pub(super) ancestry: Ancestry,
-    /// Breadcrumbs for the deadlock and stall reports.
-    pub(super) trail: CachePadded<Trail>,
+    /// Number of its thread, as the system knows it; 0 until the thread has begun.
+    pub(super) thread: Counter,
 }
 
 impl ThreadInfo {
@@ -117,12 +106,10 @@ impl ThreadInfo {
             seat: AtomicPtr::new(ptr::null_mut()),
             lineage: Lineage::new(),
             ancestry: Ancestry::new(),
-            trail: CachePadded::new(Trail::default()),
+            thread: Counter::new(),
         }
     }
 }
-
-type DeadlockHandler = dyn Fn(&Deadlock) + Send + Sync;
 
 /// Closures of the user that workers call.
 #[derive(Default)]
@@ -130,10 +117,6 @@ pub(crate) struct Handlers {
     pub(crate) panic: Option<Box<dyn Fn(Payload) + Send + Sync>>,
     pub(crate) start: Option<Box<dyn Fn(usize) + Send + Sync>>,
     pub(crate) exit: Option<Box<dyn Fn(usize) + Send + Sync>>,
-    pub(crate) deadlock: Option<Box<DeadlockHandler>>,
-    /// Time that the pool must have stood still before an alarm; `None`: the default.
-    pub(crate) deadlock_after: Option<Duration>,
-    pub(crate) stall: Option<StallPlan>,
     pub(crate) acquire_thread: Option<Box<dyn Fn() + Send + Sync>>,
     pub(crate) release_thread: Option<Box<dyn Fn() + Send + Sync>>,
     pub(crate) context: Option<Box<dyn Context>>,
@@ -146,15 +129,12 @@ pub(crate) struct RegistryId(usize);
 impl Registry {
     /// Returns a registry with these thieves' ends, one per worker. Starts no thread.
     pub(super) fn new(stealers: Vec<Stealer<JobHeader>>, parts: RegistryParts) -> Arc<Self> {
-        let RegistryParts { sleep, oldest_first, isolates, recorder, handlers, recruiter, .. } =
-            parts;
+        let RegistryParts { sleep, oldest_first, isolates, probe, handlers, recruiter, .. } = parts;
         let RegistryParts { spares, vacancies, .. } = parts;
         let threads = Table::new(stealers.into_iter().map(ThreadInfo::new), sleep.seats());
         let places = Places::new(sleep.workers());
         let registry = Arc::new_cyclic(|this| Self {
-            sleep: with_alarm(sleep, &handlers, &recruiter, this),
-            stall_watch: OnceLock::new(),
-            outside: handlers.stall.as_ref().and_then(|plan| plan.after).map(|_| Outside::new()),
+            sleep: probe.watch(sleep, this),
             threads,
             injector: CachePadded::new(Queue::new()),
             overdue: Counter::new(),
@@ -169,12 +149,12 @@ impl Registry {
             reasons_to_live: CachePadded::new(AtomicUsize::new(1)),
             spawned: CachePadded::new(Bound::new()),
             oldest_first,
-            recorder,
+            probe,
             handlers,
             recruiter,
             vacancies,
         });
-        registry.watch_for_stalls();
+        registry.probe.begin(&registry);
         registry
     }
 
@@ -245,26 +225,6 @@ impl Registry {
             workers: (0..self.num_threads()).map(read).collect(),
             spares: (self.num_threads()..self.sleep.seats_in_use()).map(read).collect(),
             loans: self.spares.metrics(),
-        }
-    }
-
-    pub(crate) fn recorder(&self) -> Option<&dyn Record> {
-        self.recorder.as_deref()
-    }
-
-    /// Records an event of the calling thread, if the pool has a trace.
-    pub(crate) fn record(&self, what: TraceEvent) {
-        if let Some(recorder) = &self.recorder {
-            self.record_with(&**recorder, what);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn record_with(&self, recorder: &dyn Record, what: TraceEvent) {
-        // In a forked child, a thread of the parent may hold the lock of a ring.
-        if !self.is_left_behind() {
-            recorder.record(what);
         }
     }
 

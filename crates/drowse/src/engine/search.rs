@@ -4,7 +4,6 @@ use super::isolate::Found;
 use super::lineage::Origin;
 use super::steal::ANY;
 use super::worker::WorkerThread;
-use crate::TraceEvent;
 use crate::deque::Steal;
 use crate::job::JobRef;
 
@@ -157,8 +156,7 @@ impl WorkerThread {
         let job = self.registry.injector.pop();
         if job.is_some() {
             self.meter().injected.add_mine(1);
-            self.trail().found_outside();
-            self.registry.record(TraceEvent::TookInjected);
+            self.registry.probe.took_injected(self.index());
         }
         job
     }

@@ -10,9 +10,9 @@ use super::places::GivenUp;
 use super::registry::{Registry, ThreadInfo};
 use super::start::{Limits, ThreadBuilderParts, new_deque};
 use super::steal::ANY;
-use super::trail::WaitFor;
 use super::worker::WorkerThread;
 use crate::deque::Owner;
+use crate::diagnose::WaitFor;
 use crate::job::JobHeader;
 use crate::metrics::LoanMetrics;
 use crate::unwind;
@@ -358,8 +358,8 @@ fn run_spare(registry: &Arc<Registry>, number: usize, deque: Owner<JobHeader>) {
     let worker = WorkerThread::new(parts, false);
     // SAFETY: it stays in this frame, in its place, until this is dropped.
     let current = unsafe { WorkerThread::make_current(&worker) };
-    worker.trail().begin();
-    worker.trail().begin_search();
+    worker.begin_thread();
+    registry.probe.begin_search(index);
     unwind::or_abort(|| {
         // Its handlers are told of one index, whichever it has meanwhile.
         let mut first_place = None;
@@ -397,7 +397,7 @@ impl WorkerThread {
     fn stand_in(&self, first: Option<Found>) {
         let registry = self.registry();
         registry.acquire_thread();
-        self.trail().end_search();
+        registry.probe.end_search(self.index());
         if let Some(first) = first {
             self.run_found(first);
             self.settle();
@@ -409,7 +409,7 @@ impl WorkerThread {
         self.hand_over_jobs();
         self.tidy_up();
         self.assert_settled();
-        self.trail().begin_search();
+        registry.probe.begin_search(self.index());
         registry.release_own_thread();
         registry.sleep.leave_seat(self.index());
     }

@@ -8,8 +8,8 @@ use super::registry::{Handlers, Registry, RegistryParts};
 use super::spare::Spares;
 use super::worker::WorkerThread;
 use crate::deque::{self, Owner, Stealer};
+use crate::diagnose::Probe;
 use crate::job::{JobHeader, Slabs};
-use crate::trace::Record;
 use crate::unwind::{self, Payload};
 use drowse_sleep::{Host, Policy, Posters, Sleep, SleepProtocol, Starter, Steering};
 use drowse_sync::atomic::Ordering;
@@ -38,7 +38,7 @@ pub(crate) struct StartPlan<'a> {
     pub(crate) max_spare_threads: usize,
     /// `true` if threads outside may take the seats of workers that sleep.
     pub(crate) guests: bool,
-    pub(crate) recorder: Option<Arc<dyn Record>>,
+    pub(crate) probe: Probe,
     pub(crate) handlers: Arc<Outlined<Handlers>>,
     pub(crate) recruiter: Recruiter,
     /// Names the thread of a worker. Called before the thread is started; if it is started later,
@@ -120,9 +120,6 @@ impl StartPlan<'_> {
         if self.guests {
             sleep = sleep.with_guests();
         }
-        if let Some(recorder) = &self.recorder {
-            sleep = sleep.with_observer(recorder.as_observer());
-        }
         let recruiter = Arc::new(self.recruiter);
         // Workers that always have a thread. The adopted caller is not enough, because it runs
         // other code: if the system refuses more threads, one other worker must still run jobs.
@@ -140,7 +137,7 @@ impl StartPlan<'_> {
             sleep,
             oldest_first: self.oldest_first,
             isolates: self.isolates,
-            recorder: self.recorder,
+            probe: self.probe,
             handlers: self.handlers,
             recruiter,
             spares: Spares::new(most_spares, limits, prepared),
@@ -258,7 +255,7 @@ fn adopt_current_thread(parts: ThreadBuilderParts) -> NonNull<CachePadded<Worker
     let leaked = leak_worker(parts, true);
     // SAFETY: it was leaked just now.
     let worker: &WorkerThread = unsafe { leaked.as_ref() };
-    worker.trail().begin();
+    worker.begin_thread();
     // SAFETY: leaked, so it stays where it is, unless `StopUnlessStarted` drops it, on this thread,
     // after it has dropped what `make_current` returns.
     mem::forget(unsafe { WorkerThread::make_current(worker) });
@@ -298,7 +295,7 @@ fn be_worker(parts: ThreadBuilderParts) -> Option<ThreadBuilderParts> {
     let worker: &WorkerThread = unsafe { leaked.as_ref() };
     // SAFETY: `current` is dropped before the worker is freed.
     let current = unsafe { WorkerThread::make_current(worker) };
-    worker.trail().begin();
+    worker.begin_thread();
     let seat = &registry.threads[index].seat;
     // ORDERING: relaxed; `sit_down` reads it after `Slots::sit` has acquired the slot, which this
     // thread releases when it parks.

@@ -13,7 +13,6 @@
 use super::isolate::Found;
 use super::lineage::Origin;
 use super::worker::WorkerThread;
-use crate::TraceEvent;
 use crate::deque::{Steal, Stealer};
 use crate::job::JobHeader;
 use drowse_sync::{HEAVY_FENCES_ARE_DEAR, faulty, hint, omittable};
@@ -227,11 +226,10 @@ impl WorkerThread {
     /// Records that the worker has stolen a job from `victim`, which it runs next.
     pub(super) fn stole(&self, victim: usize) {
         self.count_deque_job();
-        self.trail().stole_from(victim);
+        self.registry.probe.stole(self.index(), victim);
         // Makes this worker's next push public at once: if the stolen job joins, that is half of
         // it, and the victim will soon look for jobs itself.
         self.deque.share_next();
         self.meter().steals.add_mine(1);
-        self.registry.record(TraceEvent::Stole { from: victim });
     }
 }

@@ -5,7 +5,6 @@
 //! spawned into it.
 
 use super::registry::Registry;
-use super::stall::StallWatch;
 use super::stock::SharedCount;
 use drowse_sync::atomic::Ordering;
 use drowse_sync::{ThreadId, mutant};
@@ -27,8 +26,13 @@ impl Registry {
     /// does not tell.
     pub(crate) fn thread_is_gone(&self, worker: usize) -> bool {
         let is_there = |thread: ThreadId| thread.motion().is_some();
-        let thread = self.threads[worker].trail.thread();
+        let thread = self.thread_of(worker);
         is_there(ThreadId::current()) && thread.is_some_and(|thread| !is_there(thread))
+    }
+
+    /// Returns the thread of a worker, once it has begun.
+    pub(super) fn thread_of(&self, worker: usize) -> Option<ThreadId> {
+        ThreadId::from_bits(u32::try_from(self.threads[worker].thread.get()).unwrap_or(0))
     }
 
     /// Removes a reason. The last one ends the pool.
@@ -65,7 +69,7 @@ impl SharedCount for Registry {
         {
             registry.recruiter.close();
             registry.spares.close();
-            registry.stall_watch.get().into_iter().for_each(StallWatch::end);
+            registry.probe.end();
             registry.sleep.end_detection();
             for (index, thread) in registry.threads.iter().take(registry.num_threads()).enumerate()
             {

@@ -1,8 +1,8 @@
 //! Wait loop of a worker: until a latch is set, it runs other jobs, searches for jobs, and sleeps.
 
 use super::isolate::{Found, Since};
-use super::trail::WaitFor;
 use super::worker::WorkerThread;
+use crate::diagnose::WaitFor;
 use crate::job::Slabs;
 use crate::unwind;
 use drowse_sleep::{Host, Idle, LatchWord};
@@ -35,7 +35,7 @@ impl WorkerThread {
         unwind::or_abort(|| {
             let is_main_loop = what == WaitFor::Home;
             self.waits.set(self.waits.get() + 1);
-            let before = self.trail().begin_wait(what);
+            let before = self.registry.probe.begin_wait(self.index(), what);
             // `wait_isolated` returns when the latch is set; `wait_deep` also in a forked child.
             if !is_main_loop && self.is_isolated() {
                 self.wait_isolated(latch, what, since);
@@ -46,7 +46,7 @@ impl WorkerThread {
                 self.go_on(latch, is_main_loop);
             }
             self.waits.set(self.waits.get() - 1);
-            self.trail().end_wait(before);
+            self.registry.probe.end_wait(self.index(), before);
             self.settle();
         });
     }
@@ -57,14 +57,14 @@ impl WorkerThread {
     pub(super) fn work_until_end(&self, searching: Option<Idle>) -> bool {
         let end = self.end();
         self.waits.set(self.waits.get() + 1);
-        let before = self.trail().begin_wait(WaitFor::Home);
+        let before = self.registry.probe.begin_wait(self.index(), WaitFor::Home);
         let mut is_bored = searching.is_some_and(|idle| self.search(idle, end, true))
             && self.registry.recruiter.lets_leave();
         while !end.probe() && !is_bored {
             is_bored = self.go_on(end, true) && self.registry.recruiter.lets_leave();
         }
         self.waits.set(self.waits.get() - 1);
-        self.trail().end_wait(before);
+        self.registry.probe.end_wait(self.index(), before);
         self.settle();
         is_bored && !end.probe()
     }
@@ -106,7 +106,7 @@ impl WorkerThread {
 
     /// Does the work of `look_elsewhere`, for a worker that already counts as searching.
     fn search(&self, mut idle: Idle, latch: &LatchWord, is_main_loop: bool) -> bool {
-        self.trail().begin_search();
+        self.registry.probe.begin_search(self.index());
         let sleep = &self.registry.sleep;
         let (mut found, mut is_bored) = (None, false);
         // `go_on` sees to the place before the worker takes a job or sleeps.
@@ -138,7 +138,7 @@ impl WorkerThread {
         self.count_heavy_fences();
         self.streak_elsewhere.set(0);
         let Some(found) = found else {
-            self.trail().end_search();
+            self.registry.probe.end_search(self.index());
             return is_bored;
         };
         self.run_found(found);

@@ -15,7 +15,7 @@ use crate::deque::Owner;
 use crate::job::{JobHeader, JobRef, Slabs};
 use crate::metrics::WorkMeter;
 use drowse_sleep::LatchWord;
-use drowse_sync::{Arc, heavy_fences_executed, random_seed};
+use drowse_sync::{Arc, ThreadId, heavy_fences_executed, random_seed};
 use std::cell::Cell;
 use std::fmt;
 
@@ -140,6 +140,13 @@ impl WorkerThread {
     /// Returns the latch that is set when the pool ends.
     pub(crate) fn end(&self) -> &LatchWord {
         self.registry.threads[self.index].terminate.word()
+    }
+
+    /// Records that the calling thread begins to be this worker.
+    pub(super) fn begin_thread(&self) {
+        let thread = &self.registry.threads[self.index].thread;
+        thread.set_mine(ThreadId::current().to_bits().into());
+        self.registry.probe.begin_thread(self.index);
     }
 
     pub(super) fn meter(&self) -> &WorkMeter {

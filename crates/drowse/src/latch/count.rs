@@ -2,7 +2,8 @@
 
 use super::worker::{LatchOwner, WorkerLatch};
 use super::{Latch, LockLatch};
-use crate::engine::{Point, Registry, SharedCount, Since, WaitFor, WorkerThread};
+use crate::diagnose::WaitFor;
+use crate::engine::{Point, Registry, SharedCount, Since, WorkerThread};
 use drowse_sync::atomic::{AtomicUsize, Ordering};
 use drowse_sync::{Arc, mutant};
 
@@ -54,7 +55,7 @@ impl CountLatch {
             (AtZero::Worker(latch), Some(owner)) => {
                 let since = Since::Then(latch.owner_is(|owner| owner.since));
                 let is_outside = owner.registry().id() != registry.id();
-                let _waits = is_outside.then(|| registry.note_waiter(what)).flatten();
+                let _waits = is_outside.then(|| registry.probe.note_waiter(what));
                 owner.wait_until(latch.word(), what, since);
             }
             // In a forked child the pool has no threads. But there may be nothing to wait for.
@@ -62,7 +63,7 @@ impl CountLatch {
                 latch.wait()
             }
             (AtZero::Outside(latch), None) => {
-                let _waits = registry.note_waiter(what);
+                let _waits = registry.probe.note_waiter(what);
                 registry.help_until(|| latch.is_set());
                 registry.assert_here();
                 registry.wait_outside(|| {

@@ -2,10 +2,10 @@
 
 use super::threads::Coming;
 use crate::api::Waiting;
+use crate::diagnose;
 use crate::engine::Handlers;
-use crate::trace::PoolTrace;
 use drowse_sleep::{Policy, SleepProtocol, Steering};
-use drowse_sync::{Arc, Outlined};
+use drowse_sync::Outlined;
 
 /// Choices for a pool: the part of a builder whose type does not depend on the spawn handler.
 #[derive(Default)]
@@ -24,6 +24,6 @@ pub(super) struct Choices {
     pub(super) guests: Option<bool>,
     pub(super) waiting: Option<Waiting>,
     pub(super) max_spare_threads: Option<usize>,
-    pub(super) trace: Option<Arc<dyn PoolTrace>>,
     pub(super) handlers: Outlined<Handlers>,
+    pub(super) diagnose: diagnose::Plan,
 }

@@ -1,7 +1,7 @@
 //! Line that a pool prints as it starts, if `DROWSE_LOG` is on.
 
-use crate::engine::{DEADLOCK_AFTER, StartPlan};
-use crate::report::Exact;
+use crate::diagnose::{self, Exact};
+use crate::engine::StartPlan;
 use drowse_sleep::{SleepProtocol, Steering};
 use drowse_sync::say;
 use std::fmt::{self, Write};
@@ -27,11 +27,14 @@ pub(super) struct Unplanned {
 
 impl Unplanned {
     /// Returns the settings of a pool that are not the default, from the builder or the
-    /// environment, each after a comma.
+    /// environment, each after a comma. Without the feature `diagnose` only the first few.
     #[cold]
-    pub(super) fn special_settings(self, plan: &StartPlan<'_>) -> String {
+    pub(super) fn special_settings(
+        self,
+        plan: &StartPlan<'_>,
+        diagnose: &diagnose::Ready,
+    ) -> String {
         let handlers = &plan.handlers;
-        let stall = handlers.stall.as_ref();
         let mut settings = String::new();
         add_those(
             &mut settings,
@@ -43,6 +46,9 @@ impl Unplanned {
                 (!plan.is_eager, "start on demand"),
             ],
         );
+        if !cfg!(feature = "diagnose") {
+            return settings;
+        }
         if let Some(time) = plan.idle_timeout {
             add(&mut settings, format_args!("idle timeout {}", Exact(time)));
         }
@@ -63,30 +69,16 @@ impl Unplanned {
         if plan.policy != plan.protocol.policy() {
             add(&mut settings, format_args!("{:?}", plan.policy));
         }
-        if handlers.deadlock.is_some() {
-            let after = Exact(handlers.deadlock_after.unwrap_or(DEADLOCK_AFTER));
-            add(
-                &mut settings,
-                format_args!(
-                    "a deadlock handler after {after} (which changes scheduling: no limit for workers that are up, \
-                     no deferred wakes, no doorkeeper for guests)"
-                ),
-            );
-        }
-        if let Some(after) = stall.and_then(|plan| plan.after) {
-            add(&mut settings, format_args!("a stall watch after {}", Exact(after)));
-        }
+        diagnose.describe(&mut |setting| add(&mut settings, setting));
         add_those(
             &mut settings,
             &[
-                (stall.is_some_and(|plan| plan.handler.is_some()), "a stall handler"),
                 (handlers.panic.is_some(), "a panic handler"),
                 (handlers.start.is_some(), "a start handler"),
                 (handlers.exit.is_some(), "an exit handler"),
                 (handlers.acquire_thread.is_some(), "an acquire handler"),
                 (handlers.release_thread.is_some(), "a release handler"),
                 (handlers.context.is_some(), "a context"),
-                (plan.recorder.is_some(), "a trace"),
                 (self.has_names, "names for its threads"),
             ],
         );

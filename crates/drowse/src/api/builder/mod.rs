@@ -1,9 +1,10 @@
 //! The builder of pools.
 
-mod alarms;
 mod blocking;
 mod choices;
 mod context;
+#[cfg(feature = "diagnose")]
+mod diagnose;
 mod log;
 mod registry;
 mod sleep;
@@ -348,14 +349,13 @@ impl<S> fmt::Debug for ThreadPoolBuilder<S> {
             .field("guests", &self.chosen.guests)
             .field("waiting", &self.chosen.waiting)
             .field("max_spare_threads", &self.chosen.max_spare_threads)
-            .field("trace", &self.chosen.trace.is_some())
             .field("panic_handler", &self.chosen.handlers.panic.is_some())
             .field("start_handler", &self.chosen.handlers.start.is_some())
             .field("exit_handler", &self.chosen.handlers.exit.is_some())
-            .field("deadlock_handler", &self.chosen.handlers.deadlock.is_some())
             .field("acquire_thread_handler", &self.chosen.handlers.acquire_thread.is_some())
             .field("context", &self.chosen.handlers.context.is_some())
             .field("release_thread_handler", &self.chosen.handlers.release_thread.is_some())
+            .field("diagnose", &self.chosen.diagnose)
             .finish_non_exhaustive()
     }
 }

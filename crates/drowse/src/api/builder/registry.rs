@@ -3,13 +3,12 @@
 use super::ThreadPoolBuilder;
 use super::choices::Choices;
 use super::log::{Unplanned, log_start};
-use crate::api::alarm_env::with_default_alarms;
 use crate::api::env::{GUESTS, SLEEP, WAITING, default_num_threads, default_steering, is_logging};
 use crate::api::error::{BuildErrorKind, ThreadPoolBuildError};
 use crate::api::spawner::{ThreadBuilder, ThreadSpawn};
 use crate::api::{Waiting, max_num_threads};
+use crate::diagnose::{self, Probe, Tracing};
 use crate::engine::{Cause, Handlers, Recruiter, Refused, Registry, StartPlan, WorkerThread};
-use crate::trace::{PoolTrace, Record};
 use crate::unwind;
 use drowse_sleep::SleepProtocol;
 use drowse_sync::{Arc, Outlined, say};
@@ -127,6 +126,7 @@ struct Attempt {
     guests: bool,
     waiting: Waiting,
     handlers: Arc<Outlined<Handlers>>,
+    diagnose: diagnose::Ready,
     chosen: Choices,
     is_ours: bool,
 }
@@ -147,7 +147,8 @@ impl Attempt {
             protocol: chosen.sleep_protocol.or_else(|| SLEEP.get()).unwrap_or_default(),
             guests: chosen.guests.or_else(|| GUESTS.get()).unwrap_or_default(),
             waiting: chosen.waiting.or_else(|| WAITING.get()).unwrap_or_default(),
-            handlers: Arc::new(with_default_alarms(mem::take(&mut chosen.handlers))),
+            handlers: Arc::new(mem::take(&mut chosen.handlers)),
+            diagnose: mem::take(&mut chosen.diagnose).ready(),
             chosen,
             is_ours,
         }
@@ -159,12 +160,13 @@ impl Attempt {
         spawn: &mut Spawn<'_>,
     ) -> Result<Result<Arc<Registry>, Refused>, ThreadPoolBuildError> {
         let chosen = &self.chosen;
-        let trace = chosen.trace.clone();
         let max_spare_threads =
             chosen.max_spare_threads.unwrap_or_else(|| default_spares(num_threads));
         let max_spare_threads = max_spare_threads.min(max_num_threads());
         let seats = num_threads + max_spare_threads;
-        let tracing = trace.map(|trace| Tracing::begin(trace, seats)).transpose()?;
+        let Some(tracing) = Tracing::begin(&self.diagnose, seats) else {
+            return Err(ThreadPoolBuildError::new(BuildErrorKind::TraceInUse));
+        };
         let names = &mut self.names;
         let unplanned = Unplanned {
             allow_fewer_threads: chosen.allow_fewer_threads,
@@ -173,10 +175,9 @@ impl Attempt {
         };
         let mut name = |index| {
             let name = names.of(index)?;
-            let told = tracing.as_ref().filter(|_| names.chosen.is_some());
-            told.zip(name.as_ref())
-                .into_iter()
-                .for_each(|(tracing, name)| tracing.name(index, name));
+            if names.chosen.is_some() {
+                name.iter().for_each(|name| tracing.name(index, name));
+            }
             Ok(name)
         };
         let plan = StartPlan {
@@ -189,7 +190,7 @@ impl Attempt {
             guests: self.guests,
             isolates: self.waiting == Waiting::Isolate,
             max_spare_threads,
-            recorder: tracing.as_ref().map(|tracing| Arc::clone(&tracing.recorder)),
+            probe: Probe::new(&self.diagnose, &tracing, num_threads, seats),
             handlers: Arc::clone(&self.handlers),
             recruiter: Recruiter::new(num_threads, chosen.stack_size),
             name: &mut name,
@@ -197,9 +198,9 @@ impl Attempt {
             idle_timeout: if self.is_ours { chosen.coming.idle_timeout() } else { None },
             spawn: &mut |parts| spawn(ThreadBuilder::new(parts)),
         };
-        let settings = is_logging().then(|| unplanned.special_settings(&plan));
+        let settings = is_logging().then(|| unplanned.special_settings(&plan, &self.diagnose));
         Ok(Registry::build(plan).inspect(|_| {
-            tracing.into_iter().for_each(Tracing::keep);
+            tracing.keep();
             if let Some(settings) = settings {
                 log_start(num_threads, self.protocol, &settings);
             }
@@ -234,40 +235,5 @@ impl Names {
             self.known.push(name);
         }
         Ok(self.known[index].clone())
-    }
-}
-
-/// Trace attached to a pool that is being built; detached again if this is dropped.
-struct Tracing {
-    /// `None` once the pool runs and keeps the trace.
-    trace: Option<Arc<dyn PoolTrace>>,
-    recorder: Arc<dyn Record>,
-}
-
-impl Tracing {
-    fn begin(trace: Arc<dyn PoolTrace>, num_threads: usize) -> Result<Self, ThreadPoolBuildError> {
-        match trace.attach(num_threads) {
-            Some(recorder) => Ok(Self { trace: Some(trace), recorder }),
-            None => Err(ThreadPoolBuildError::new(BuildErrorKind::TraceInUse)),
-        }
-    }
-
-    fn name(&self, worker: usize, name: &str) {
-        if let Some(trace) = &self.trace {
-            trace.set_worker_name(worker, name);
-        }
-    }
-
-    /// Leaves the trace to the pool, which runs.
-    fn keep(mut self) {
-        self.trace = None;
-    }
-}
-
-impl Drop for Tracing {
-    fn drop(&mut self) {
-        if let Some(trace) = &self.trace {
-            trace.detach();
-        }
     }
 }

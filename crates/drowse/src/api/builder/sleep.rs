@@ -1,9 +1,7 @@
 //! Builder methods for how the workers of a pool sleep.
 
 use super::ThreadPoolBuilder;
-use crate::Trace;
 use drowse_sleep::{Policy, SleepProtocol, Steering};
-use drowse_sync::Arc;
 
 impl<S> ThreadPoolBuilder<S> {
     /// Sets the protocol by which idle workers fall asleep and are woken.
@@ -54,22 +52,6 @@ impl<S> ThreadPoolBuilder<S> {
     /// ```
     pub fn steering(mut self, steering: Steering) -> Self {
         self.chosen.steering = Some(steering);
-        self
-    }
-
-    /// Records what the workers do. A trace can be used for one pool only.
-    ///
-    /// ```
-    /// let trace = drowse::Trace::new();
-    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).trace(&trace).build().unwrap();
-    /// pool.install(|| ());
-    /// assert!(!trace.drain().is_empty());
-    ///
-    /// let again = drowse::ThreadPoolBuilder::new().trace(&trace).build();
-    /// assert!(again.unwrap_err().to_string().contains("trace"));
-    /// ```
-    pub fn trace(mut self, trace: &Trace) -> Self {
-        self.chosen.trace = Some(Arc::new(trace.clone()));
         self
     }
 

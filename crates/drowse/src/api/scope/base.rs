@@ -3,8 +3,9 @@
 use crate::api::TrySpawnError;
 use crate::api::broadcast::index_for_broadcast;
 use crate::api::cancel::Cancellation;
+use crate::diagnose::WaitFor;
 use crate::engine::{
-    Bound, Bounded, Inherited, Origins, Registry, SharedCount, WaitFor, WorkerThread, is_isolated,
+    Bound, Bounded, Inherited, Origins, Registry, SharedCount, WorkerThread, is_isolated,
 };
 use crate::job::{HeapJob, JobRef};
 use crate::latch::CountLatch;

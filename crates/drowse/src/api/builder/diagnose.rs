@@ -1,9 +1,8 @@
-//! Builder methods for the deadlock handler and the stall watch.
+//! Builder methods for the deadlock handler, the stall watch and the trace.
 
 use super::ThreadPoolBuilder;
-use crate::engine::StallPlan;
-use crate::{Deadlock, Stall};
-use drowse_sync::say;
+use crate::{Deadlock, Stall, Trace};
+use drowse_sync::{Arc, say};
 use std::time::Duration;
 
 impl<S> ThreadPoolBuilder<S> {
@@ -74,7 +73,7 @@ impl<S> ThreadPoolBuilder<S> {
     where
         H: Fn(&Deadlock) + Send + Sync + 'static,
     {
-        self.chosen.handlers.deadlock = Some(Box::new(handler));
+        self.chosen.diagnose.deadlock = Some(Box::new(handler));
         self
     }
 
@@ -100,7 +99,7 @@ impl<S> ThreadPoolBuilder<S> {
     /// drop(blocked);
     /// ```
     pub fn deadlock_after(mut self, time: Duration) -> Self {
-        self.chosen.handlers.deadlock_after = Some(time);
+        self.chosen.diagnose.deadlock_after = Some(time);
         self
     }
 
@@ -156,8 +155,7 @@ impl<S> ThreadPoolBuilder<S> {
     /// assert_eq!(pool.install(|| 6 * 7), 42);
     /// ```
     pub fn stall_watch(mut self, after: Duration) -> Self {
-        let handler = self.chosen.handlers.stall.take().and_then(|plan| plan.handler);
-        self.chosen.handlers.stall = Some(StallPlan { after: Some(after), handler });
+        self.chosen.diagnose.stall_after = Some(after);
         self
     }
 
@@ -191,8 +189,23 @@ impl<S> ThreadPoolBuilder<S> {
     where
         H: Fn(&Stall) + Send + Sync + 'static,
     {
-        let after = self.chosen.handlers.stall.take().and_then(|plan| plan.after);
-        self.chosen.handlers.stall = Some(StallPlan { after, handler: Some(Box::new(handler)) });
+        self.chosen.diagnose.stall_handler = Some(Box::new(handler));
+        self
+    }
+
+    /// Records what the workers do. A trace can be used for one pool only.
+    ///
+    /// ```
+    /// let trace = drowse::Trace::new();
+    /// let pool = drowse::ThreadPoolBuilder::new().num_threads(2).trace(&trace).build().unwrap();
+    /// pool.install(|| ());
+    /// assert!(!trace.drain().is_empty());
+    ///
+    /// let again = drowse::ThreadPoolBuilder::new().trace(&trace).build();
+    /// assert!(again.unwrap_err().to_string().contains("trace"));
+    /// ```
+    pub fn trace(mut self, trace: &Trace) -> Self {
+        self.chosen.diagnose.trace = Some(Arc::new(trace.clone()));
         self
     }
 }

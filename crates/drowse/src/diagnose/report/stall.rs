@@ -1,8 +1,8 @@
 //! Report of workers that do not come back from their jobs.
 
 use super::WorkerReport;
-use super::time::{Exact, Tenths};
 use crate::WaitFor;
+use crate::diagnose::Exact;
 use drowse_sync::{ThreadId, stacks_command};
 use std::fmt;
 use std::time::Duration;
@@ -226,6 +226,31 @@ impl fmt::Display for Stall {
         match self.stacks_command() {
             Some(command) => write!(f, "\n  stacks: {command}"),
             None => Ok(()),
+        }
+    }
+}
+
+/// A time in seconds, rounded to tenths: `5.1 s`.
+struct Tenths(Duration);
+
+impl fmt::Display for Tenths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tenths = (self.0.subsec_nanos() + 50_000_000) / 100_000_000;
+        let seconds = self.0.as_secs().saturating_add((tenths / 10).into());
+        write!(f, "{seconds}.{} s", tenths % 10)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tenths_are_rounded() {
+        for (millis, tenths) in
+            [(0, "0.0 s"), (49, "0.0 s"), (51, "0.1 s"), (5_100, "5.1 s"), (9_960, "10.0 s")]
+        {
+            assert_eq!(Tenths(Duration::from_millis(millis)).to_string(), tenths);
         }
     }
 }

@@ -6,25 +6,25 @@ use std::fmt;
 use std::time::Duration;
 
 /// Environment variable that chooses for pools whose builder does not.
-pub(super) struct Setting<T> {
-    pub(super) variable: Variable,
+pub(crate) struct Setting<T> {
+    pub(crate) variable: Variable,
     /// Parses a value, trimmed and in lower case. `None`: not a value of this variable.
-    pub(super) parse: fn(&str) -> Option<T>,
+    pub(crate) parse: fn(&str) -> Option<T>,
 }
 
 /// Part of a setting that does not depend on the type of its values.
-pub(super) struct Variable {
-    pub(super) name: &'static str,
+pub(crate) struct Variable {
+    pub(crate) name: &'static str,
     /// Names the accepted values, for the complaint about another one.
-    pub(super) values: &'static str,
+    pub(crate) values: &'static str,
     /// Names the value that is used in place of an invalid one, for the complaint.
-    pub(super) otherwise: &'static str,
+    pub(crate) otherwise: &'static str,
     /// Value as [`Setting::parse`] takes it, once it was read; `None` if not set, or invalid.
     chosen: OnceLock<Option<String>>,
 }
 
 impl<T> Setting<T> {
-    pub(super) const fn new(
+    pub(crate) const fn new(
         name: &'static str,
         parse: fn(&str) -> Option<T>,
         values: &'static str,
@@ -35,7 +35,7 @@ impl<T> Setting<T> {
 
     /// Returns the value of the variable, if it is set and valid. The first call reads the
     /// variable, and complains about an invalid value.
-    pub(super) fn get(&self) -> Option<T> {
+    pub(crate) fn get(&self) -> Option<T> {
         (self.parse)(self.variable.get(&|value| (self.parse)(value).is_some())?)
     }
 }
@@ -56,29 +56,29 @@ impl Variable {
 }
 
 /// Message that is printed at most once in a process.
-pub(super) struct Once(OnceLock<()>);
+pub(crate) struct Once(OnceLock<()>);
 
 impl Once {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self(OnceLock::new())
     }
 
     /// Calls `say` the first time. Other threads wait until that call has returned.
-    pub(super) fn call(&self, say: fn()) {
+    pub(crate) fn call(&self, say: fn()) {
         self.0.get_or_init(say);
     }
 }
 
 /// Returns the value of a variable, if it is set. An empty value counts as not set: scripts and
 /// container files clear variables that way.
-pub(super) fn value_of(name: &str) -> Option<String> {
+pub(crate) fn value_of(name: &str) -> Option<String> {
     let value = env::var_os(name)?.to_string_lossy().into_owned();
     (!value.trim().is_empty()).then_some(value)
 }
 
 /// Prints that a variable has an invalid value, which values it takes, and what is used instead.
 #[cold]
-pub(super) fn complain(
+pub(crate) fn complain(
     name: &str,
     value: &str,
     values: &dyn fmt::Display,
@@ -88,7 +88,7 @@ pub(super) fn complain(
 }
 
 /// Parses a value that is on or off.
-pub(super) fn switch(value: &str) -> Option<bool> {
+pub(crate) fn switch(value: &str) -> Option<bool> {
     match value {
         "off" | "false" | "no" | "0" => Some(false),
         "on" | "true" | "yes" | "1" => Some(true),
@@ -99,7 +99,7 @@ pub(super) fn switch(value: &str) -> Option<bool> {
 /// Parses a time: a number of seconds or milliseconds (`5s`, `500ms`); a number without a unit,
 /// which counts in `unit`; or a switch, where on is `if_on`. Off and zero are no time:
 /// `Some(None)`.
-pub(super) fn time(value: &str, unit: Duration, if_on: Duration) -> Option<Option<Duration>> {
+pub(crate) fn time(value: &str, unit: Duration, if_on: Duration) -> Option<Option<Duration>> {
     let (number, unit) = if let Some(number) = value.strip_suffix("ms") {
         (number, Duration::from_millis(1))
     } else if let Some(number) = value.strip_suffix('s') {

@@ -28,17 +28,6 @@ impl fmt::Display for Exact {
     }
 }
 
-/// A time in seconds, rounded to tenths: `5.1 s`.
-pub(crate) struct Tenths(pub(crate) Duration);
-
-impl fmt::Display for Tenths {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tenths = (self.0.subsec_nanos() + 50_000_000) / 100_000_000;
-        let seconds = self.0.as_secs().saturating_add((tenths / 10).into());
-        write!(f, "{seconds}.{} s", tenths % 10)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,15 +53,6 @@ mod tests {
         ] {
             let time = Duration::from_nanos(nanos);
             assert_eq!(Exact(time).to_string(), format!("{time:?}"));
-        }
-    }
-
-    #[test]
-    fn tenths_are_rounded() {
-        for (millis, tenths) in
-            [(0, "0.0 s"), (49, "0.0 s"), (51, "0.1 s"), (5_100, "5.1 s"), (9_960, "10.0 s")]
-        {
-            assert_eq!(Tenths(Duration::from_millis(millis)).to_string(), tenths);
         }
     }
 }

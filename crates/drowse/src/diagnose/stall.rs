@@ -4,25 +4,13 @@
 //! what they write anyway. If there is a watch, a thread outside that waits leaves a note.
 
 use super::outside::Outside;
-use super::recruit::{Presence, Recruiter};
-use super::registry::Registry;
-use crate::report::{Stall, StalledWorker, WaitingThread, WorkerState};
+use super::pool::{Busy, Pool, report_on};
+use super::report::{Stall, StalledWorker, WaitingThread, WorkerState};
 use drowse_sync::atomic::Ordering;
-use drowse_sync::{Arc, Stopwatch, WaitWord, Weak, say};
+use drowse_sync::{Arc, Stopwatch, WaitWord, say};
 use std::time::Duration;
 
-/// Configuration of the stall watch.
-pub(crate) struct StallPlan {
-    /// Time after which a worker that is inside one job, and is needed elsewhere, is reported.
-    /// `None`: there is no watch.
-    pub(crate) after: Option<Duration>,
-    /// Called with each report. `None`: reports go to the standard error.
-    pub(crate) handler: Option<Box<StallHandler>>,
-}
-
-type StallHandler = dyn Fn(&Stall) + Send + Sync;
-
-/// Looks per `StallPlan::after`.
+/// Looks in the time after which a stall is reported.
 const LOOKS: u32 = 4;
 
 /// Shortest time between two looks.
@@ -57,26 +45,21 @@ impl StallWatch {
     }
 
     /// Starts the thread that watches a pool. Prints an error if it cannot be started.
-    fn start(
-        pool: Weak<Registry>,
-        recruiter: &Arc<Recruiter>,
-        workers: usize,
-        after: Duration,
-    ) -> Option<Self> {
+    pub(super) fn start(pool: &Arc<dyn Pool>, seats: usize, after: Duration) -> Option<Self> {
         let word = Arc::new(WaitWord::new(ON));
-        let is_over = Arc::clone(&word);
-        let watch = move |presence: &Presence| {
-            let mut book = Book::new(workers, after);
+        let (is_over, weak) = (Arc::clone(&word), Arc::downgrade(pool));
+        let watch = move |thread: &dyn Busy| {
+            let mut book = Book::new(seats, after);
             let pause = || _ = is_over.wait_while_for(ON, BETWEEN_CLOSE_LOOKS);
             while is_over.wait_while_for(ON, (after / LOOKS).max(SHORTEST)) {
                 // Hold the pool only for the time of a look.
-                let Some(pool) = pool.upgrade() else { return };
-                if let Some(stall) = book.look(&pool, &pause) {
-                    presence.while_busy(&|| pool.tell_of(&stall));
+                let Some(pool) = weak.upgrade() else { return };
+                if let Some(stall) = book.look(&*pool, &pause) {
+                    thread.while_busy(&|| tell_of(&*pool, &stall));
                 }
             }
         };
-        match recruiter.start_watch("drowse-stalls", Box::new(watch)) {
+        match pool.start_watch("drowse-stalls", Box::new(watch)) {
             Ok(()) => Some(Self(word)),
             Err(error) => {
                 say(format_args!(
@@ -132,7 +115,7 @@ impl Book {
     }
 
     /// Looks at all workers. Reports each stall once. Calls `pause` between close looks.
-    fn look(&mut self, pool: &Registry, pause: &dyn Fn()) -> Option<Stall> {
+    fn look(&mut self, pool: &dyn Pool, pause: &dyn Fn()) -> Option<Stall> {
         let moved = self.note_pulses(pool);
         let is_stuck = pool.work_visible() && !moved;
         self.stuck_looks = if is_stuck { self.stuck_looks + 1 } else { 0 };
@@ -155,11 +138,11 @@ impl Book {
         for worker in stalled {
             let page = &mut self.pages[worker];
             page.told = true;
-            reports.push(pool.stalled(worker, now - page.since));
+            reports.push(stalled_worker(pool, worker, now - page.since));
         }
         let mut waiting = Vec::with_capacity(wanted.waiting.len());
         for worker in wanted.waiting {
-            waiting.push(pool.report_on(worker, WorkerState::Asleep));
+            waiting.push(report_on(pool, worker, WorkerState::Asleep));
         }
         let mut outside = Vec::with_capacity(wanted.outside.len());
         for (thread, _) in wanted.outside {
@@ -167,7 +150,7 @@ impl Book {
         }
         Some(Stall {
             num_threads: pool.num_threads(),
-            pool_name: pool.common_name(),
+            pool_name: common_name(pool),
             after: self.after,
             stalled: reports,
             queued: wanted.queued,
@@ -177,12 +160,11 @@ impl Book {
     }
 
     /// Notes which workers have moved since the last time. Returns `true` if there are any.
-    #[inline(never)]
-    fn note_pulses(&mut self, pool: &Registry) -> bool {
+    fn note_pulses(&mut self, pool: &dyn Pool) -> bool {
         let now = self.clock.elapsed();
         let mut moved = false;
-        for (worker, page) in self.pages.iter_mut().take(pool.sleep.seats_in_use()).enumerate() {
-            let pulse = pool.pulse(worker);
+        for (worker, page) in self.pages.iter_mut().take(pool.seats_in_use()).enumerate() {
+            let pulse = pulse(pool, worker);
             if page.pulse != pulse {
                 *page = Page { pulse, since: now, told: false };
                 moved = true;
@@ -191,26 +173,24 @@ impl Book {
         moved
     }
 
-    #[inline(never)]
-    fn wanted(&self, pool: &Registry) -> Wanted {
+    fn wanted(&self, pool: &dyn Pool) -> Wanted {
         let mut waiting = self.long_since(pool);
-        let is_still = waiting.len() == pool.sleep.seats_in_use();
-        waiting.retain(|worker| pool.waits_in_a_job(*worker));
-        let mut outside = pool.outside.as_ref().map(Outside::waiters).unwrap_or_default();
+        let is_still = waiting.len() == pool.seats_in_use();
+        waiting.retain(|worker| waits_in_a_job(pool, *worker));
+        let mut outside = pool.probe().outside.as_ref().map(Outside::waiters).unwrap_or_default();
         outside.retain(|(thread, _)| thread.since >= self.after);
         Wanted { is_still, queued: is_still && self.stuck_looks >= 2, waiting, outside }
     }
 
     /// Returns the workers that have been inside one job for `after`, are wanted, and have not been
     /// reported.
-    #[inline(never)]
-    fn stalled(&self, pool: &Registry, wanted: &Wanted) -> Vec<usize> {
+    fn stalled(&self, pool: &dyn Pool, wanted: &Wanted) -> Vec<usize> {
         let Wanted { is_still, queued, waiting, outside } = wanted;
         // A thread outside waits for the worker that has begun its closure. Which other workers it
         // waits for is not known: as long as any worker moves, perhaps none that is stuck.
         // A thread that was adopted, and is in no job, does something of its own.
         let is_awaited_outside = |worker| {
-            let may_be = *is_still && !pool.threads[worker].trail.is_in_own_code();
+            let may_be = *is_still && !pool.probe().trail(worker).is_in_own_code();
             outside.iter().any(|(_, begun_by)| may_be || *begun_by == Some(worker))
         };
         let is_wanted = |worker| {
@@ -218,21 +198,20 @@ impl Book {
                 || !waiting.is_empty()
                 || is_awaited_outside(worker)
                 || pool.has_letter(worker)
-                || pool.threads[worker].trail.has_interrupted_a_wait()
+                || pool.probe().trail(worker).has_interrupted_a_wait()
         };
         let mut stalled = self.long_since(pool);
         stalled.retain(|&worker| {
-            !self.pages[worker].told && pool.is_inside_a_job(worker) && is_wanted(worker)
+            !self.pages[worker].told && is_inside_a_job(pool, worker) && is_wanted(worker)
         });
         stalled
     }
 
     /// Returns the workers that have not moved for `after`.
-    #[inline(never)]
-    fn long_since(&self, pool: &Registry) -> Vec<usize> {
+    fn long_since(&self, pool: &dyn Pool) -> Vec<usize> {
         let now = self.clock.elapsed();
         let mut workers = Vec::new();
-        for (worker, page) in self.pages.iter().take(pool.sleep.seats_in_use()).enumerate() {
+        for (worker, page) in self.pages.iter().take(pool.seats_in_use()).enumerate() {
             if now - page.since >= self.after {
                 workers.push(worker);
             }
@@ -241,62 +220,50 @@ impl Book {
     }
 }
 
-impl Registry {
-    /// Starts the watch, if the user has asked for it.
-    pub(super) fn watch_for_stalls(self: &Arc<Self>) {
-        let Some(after) = self.handlers.stall.as_ref().and_then(|plan| plan.after) else { return };
-        let pool = Arc::downgrade(self);
-        if let Some(watch) = StallWatch::start(pool, &self.recruiter, self.num_seats(), after) {
-            let _ = self.stall_watch.set(watch);
-        }
-    }
+fn pulse(pool: &dyn Pool, worker: usize) -> Pulse {
+    let [depth, level] = pool.probe().trail(worker).pulse();
+    let [a, b, c, d, e, f] = pool.pulse(worker);
+    [a, b, c, d, e, f, depth, level]
+}
 
-    fn pulse(&self, worker: usize) -> Pulse {
-        let (thread, sleep) = (&self.threads[worker], self.sleep.metrics(worker));
-        let [depth, level] = thread.trail.pulse();
-        let [top, bottom] = thread.stealer.pulse();
-        let meter = &thread.meter;
-        let taken = meter.steals.get().wrapping_add(meter.injected.get());
-        [meter.searches.get(), taken, sleep.sleeps, sleep.guests, depth, level, top, bottom]
-    }
+/// Returns `true` if the worker has begun, does not search, and does not sleep.
+fn is_inside_a_job(pool: &dyn Pool, worker: usize) -> bool {
+    let is_at_something =
+        pool.thread(worker).is_some() && !pool.probe().trail(worker).is_searching();
+    is_at_something && !pool.is_asleep(worker)
+}
 
-    fn is_inside_a_job(&self, worker: usize) -> bool {
-        self.threads[worker].trail.is_at_something() && !self.sleep.is_asleep(worker)
-    }
+/// Returns `true` if this worker sleeps in the middle of a job.
+fn waits_in_a_job(pool: &dyn Pool, worker: usize) -> bool {
+    let report = report_on(pool, worker, WorkerState::Asleep);
+    pool.is_asleep(worker) && !report.is_idle()
+}
 
-    /// Returns `true` if this worker sleeps in the middle of a job.
-    fn waits_in_a_job(&self, worker: usize) -> bool {
-        let report = self.report_on(worker, WorkerState::Asleep);
-        self.sleep.is_asleep(worker) && !report.is_idle()
-    }
+/// Returns the common beginning of the threads' names, without the number at its end.
+fn common_name(pool: &dyn Pool) -> Option<String> {
+    let names = (0..pool.num_threads()).map(|worker| pool.probe().trail(worker).name());
+    let name = names.reduce(|one, other| Some(common_prefix(one?, other?)))??;
+    let name = name.trim_end_matches(|c: char| !c.is_alphabetic());
+    (!name.is_empty()).then(|| name.to_owned())
+}
 
-    /// Returns the common beginning of the threads' names, without the number at its end.
-    fn common_name(&self) -> Option<String> {
-        let names = self.threads.iter().take(self.num_threads()).map(|thread| thread.trail.name());
-        let name = names.reduce(|one, other| Some(common_prefix(one?, other?)))??;
-        let name = name.trim_end_matches(|c: char| !c.is_alphabetic());
-        (!name.is_empty()).then(|| name.to_owned())
+fn stalled_worker(pool: &dyn Pool, worker: usize, since: Duration) -> StalledWorker {
+    let (thread_state, wait_channel, system_call) = (None, None, None);
+    let report = report_on(pool, worker, WorkerState::Active);
+    let mut stalled =
+        StalledWorker { worker: report, since, thread_state, wait_channel, system_call };
+    if let Some(task) = pool.thread(worker).and_then(|thread| thread.task()) {
+        stalled.thread_state = Some(task.state);
+        stalled.wait_channel = task.wait_channel;
+        stalled.system_call = task.system_call;
     }
+    stalled
+}
 
-    #[inline(never)]
-    fn stalled(&self, worker: usize, since: Duration) -> StalledWorker {
-        let (thread_state, wait_channel, system_call) = (None, None, None);
-        let report = self.report_on(worker, WorkerState::Active);
-        let mut stalled =
-            StalledWorker { worker: report, since, thread_state, wait_channel, system_call };
-        if let Some(task) = self.threads[worker].trail.thread().and_then(|thread| thread.task()) {
-            stalled.thread_state = Some(task.state);
-            stalled.wait_channel = task.wait_channel;
-            stalled.system_call = task.system_call;
-        }
-        stalled
-    }
-
-    fn tell_of(&self, stall: &Stall) {
-        match self.handlers.stall.as_ref().and_then(|plan| plan.handler.as_ref()) {
-            Some(handler) => self.call_handler(&|| handler(stall)),
-            None => say(format_args!("drowse: {stall}")),
-        }
+fn tell_of(pool: &dyn Pool, stall: &Stall) {
+    match &pool.probe().plan.stall_handler {
+        Some(handler) => pool.call_handler(&|| handler(stall)),
+        None => say(format_args!("drowse: {stall}")),
     }
 }
 

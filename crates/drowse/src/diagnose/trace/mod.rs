@@ -4,7 +4,6 @@ mod chrome;
 mod names;
 mod ring;
 
-use crate::engine::WorkerThread;
 use drowse_sleep::{Observer, Reason};
 use drowse_sync::{Arc, CachePadded, Mutex, Stopwatch};
 use names::Names;
@@ -67,15 +66,13 @@ pub(crate) trait PoolTrace: Send + Sync {
 }
 
 /// Interface of a [`Recorder`] for pools: see [`PoolTrace`].
-pub(crate) trait Record: Observer {
-    /// Records what the calling thread does.
-    fn record(&self, what: TraceEvent);
+pub(crate) trait Record: Send + Sync {
+    /// Records what this worker does, or a thread outside the pool.
+    fn record(&self, worker: Option<usize>, what: TraceEvent);
 
-    /// Returns a number that differs from that of every other recorder.
-    fn id(&self) -> usize;
-
-    /// Returns this recorder as an observer for the sleep protocol.
-    fn as_observer(&self) -> Arc<dyn Observer>;
+    /// Returns an observer for the sleep protocol of the pool at this address. `current_in` returns
+    /// the worker of that pool that the calling thread is.
+    fn observer(&self, pool: usize, current_in: fn(usize) -> Option<usize>) -> Arc<dyn Observer>;
 }
 
 /// An event of a trace, with its time and thread.
@@ -260,59 +257,51 @@ impl PoolTrace for Trace {
 }
 
 impl Record for Recorder {
-    fn record(&self, what: TraceEvent) {
-        let is_mine = |recorder: &dyn Record| recorder.id() == self.id();
-        let records_here =
-            |worker: &&WorkerThread| worker.registry().recorder().is_some_and(is_mine);
-        let index = WorkerThread::with_current(|worker| {
-            worker.filter(records_here).map(WorkerThread::index)
-        });
-        self.record_of(index, what);
-    }
-
-    fn id(&self) -> usize {
-        self.rings.as_ptr().addr()
-    }
-
-    fn as_observer(&self) -> Arc<dyn Observer> {
-        Arc::new(self.clone())
-    }
-}
-
-impl Recorder {
-    fn record_of(&self, worker: Option<usize>, what: TraceEvent) {
+    fn record(&self, worker: Option<usize>, what: TraceEvent) {
         let at = self.clock.elapsed();
         let ring = worker.map_or(self.rings.last(), |worker| self.rings.get(worker));
         if let Some(ring) = ring {
             ring.lock().push(TraceRecord { at, worker, what });
         }
     }
+
+    fn observer(&self, pool: usize, current_in: fn(usize) -> Option<usize>) -> Arc<dyn Observer> {
+        Arc::new(SleepRecorder { recorder: self.clone(), pool, current_in })
+    }
 }
 
-/// Each event is recorded for the worker it is about; a wake-up, for the thread that wakes.
-impl Observer for Recorder {
+/// Records how the workers of a pool sleep.
+#[derive(Debug)]
+struct SleepRecorder {
+    recorder: Recorder,
+    pool: usize,
+    current_in: fn(usize) -> Option<usize>,
+}
+
+impl Observer for SleepRecorder {
     fn idle(&self, worker: usize) {
-        self.record_of(Some(worker), TraceEvent::Idle);
+        self.recorder.record(Some(worker), TraceEvent::Idle);
     }
 
     fn sleepy(&self, worker: usize) {
-        self.record_of(Some(worker), TraceEvent::Sleepy);
+        self.recorder.record(Some(worker), TraceEvent::Sleepy);
     }
 
     fn asleep(&self, worker: usize) {
-        self.record_of(Some(worker), TraceEvent::Asleep);
+        self.recorder.record(Some(worker), TraceEvent::Asleep);
     }
 
     fn awake(&self, worker: usize) {
-        self.record_of(Some(worker), TraceEvent::Awake);
+        self.recorder.record(Some(worker), TraceEvent::Awake);
     }
 
     fn active(&self, worker: usize) {
-        self.record_of(Some(worker), TraceEvent::Active);
+        self.recorder.record(Some(worker), TraceEvent::Active);
     }
 
     fn wake(&self, worker: usize, reason: Reason) {
-        self.record(TraceEvent::Woke { worker, reason });
+        let waker = (self.current_in)(self.pool);
+        self.recorder.record(waker, TraceEvent::Woke { worker, reason });
     }
 }
 

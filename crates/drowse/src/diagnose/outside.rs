@@ -1,15 +1,15 @@
 //! Threads outside that wait for a pool, recorded for its stall watch, in pools that have one.
 
-use super::registry::Registry;
-use super::trail::WaitFor;
-use super::worker::WorkerThread;
-use crate::report::WaitingThread;
-use drowse_sync::{Mutex, Stopwatch, ThreadId, thread};
+use super::WaitFor;
+use super::report::WaitingThread;
+use drowse_sync::{Mutex, Process, Stopwatch, ThreadId, thread};
 
 /// The threads that wait for one pool and are not its workers: also workers of others, and guests.
 #[derive(Debug)]
 pub(super) struct Outside {
     waiters: Mutex<Waiters>,
+    /// The process that may lock that: in a forked child, a thread of the parent may hold the lock.
+    process: Process,
 }
 
 #[derive(Debug, Default)]
@@ -29,32 +29,18 @@ struct Waiter {
     begun_by: Option<usize>,
 }
 
-/// Guard of the calling thread's wait.
+/// Guard of the calling thread's wait. Does nothing in a pool without a stall watch.
 #[derive(Debug)]
-pub(crate) struct OutsideWait<'r> {
-    registry: &'r Registry,
-    number: u64,
-}
-
-impl Registry {
-    /// Notes that the calling thread begins to wait for this pool, for the pool's stall watch.
-    /// Returns `None` where there is no watch, and does nothing.
-    pub(crate) fn note_waiter(&self, waits_for: WaitFor) -> Option<OutsideWait<'_>> {
-        // In a forked child, a thread of the parent may hold the lock.
-        let outside = self.outside.as_ref().filter(|_| !self.is_left_behind())?;
-        let number = outside.note_waiter(waits_for);
-        Some(OutsideWait { registry: self, number })
-    }
-
-    /// Returns `true` if the pool has a stall watch, which wants to know of threads that wait.
-    pub(crate) fn notes_waiters(&self) -> bool {
-        self.outside.is_some()
-    }
-}
+pub(crate) struct OutsideWait<'p>(Option<(&'p Outside, u64)>);
 
 impl Outside {
     pub(super) fn new() -> Self {
-        Self { waiters: Mutex::new(Waiters::default()) }
+        Self { waiters: Mutex::new(Waiters::default()), process: Process::this() }
+    }
+
+    /// Notes that the calling thread begins to wait.
+    pub(super) fn wait(&self, waits_for: WaitFor) -> OutsideWait<'_> {
+        OutsideWait(self.process.is_this().then(|| (self, self.note_waiter(waits_for))))
     }
 
     #[cold]
@@ -93,25 +79,24 @@ impl Waiter {
 }
 
 impl OutsideWait<'_> {
-    /// Notes that the calling worker has begun the closure that the thread waits for.
-    #[cold]
-    pub(super) fn note_begun(&self) {
-        let worker = WorkerThread::with_current(|worker| worker.map(WorkerThread::index));
-        self.change(&|all, own| all[own].begun_by = worker);
+    /// Returns a guard for a wait that is not noted.
+    pub(super) fn none() -> Self {
+        Self(None)
+    }
+
+    /// Notes that this worker has begun the closure that the thread waits for.
+    pub(crate) fn note_begun(&self, worker: usize) {
+        self.change(&|all, own| all[own].begun_by = Some(worker));
     }
 
     /// Calls `change` with all notes, and the position of this one among them.
-    #[cold]
-    #[inline(never)]
     fn change(&self, change: &dyn Fn(&mut Vec<Waiter>, usize)) {
-        // In a forked child, a thread of the parent may hold the lock.
-        let Some(outside) =
-            self.registry.outside.as_ref().filter(|_| !self.registry.is_left_behind())
+        let Some((outside, number)) = self.0.filter(|(outside, _)| outside.process.is_this())
         else {
             return;
         };
         let mut waiters = outside.waiters.lock();
-        if let Some(own) = waiters.all.iter().position(|waiter| waiter.number == self.number) {
+        if let Some(own) = waiters.all.iter().position(|waiter| waiter.number == number) {
             change(&mut waiters.all, own);
         }
     }

@@ -4,79 +4,28 @@
 //! from elsewhere; never where a `join` takes back its own half. A reader may see a mixture of
 //! states while the worker moves, and sees the exact state when it does not.
 
-use super::registry::Registry;
-use super::worker::WorkerThread;
-use crate::report::{JobFrom, JobReport, WorkerReport, WorkerState};
-use drowse_sync::{Counter, OnceLock, ThreadId, thread};
-use std::fmt;
-
-/// Event that a worker waits for.
-///
-/// ```
-/// assert_eq!(drowse::WaitFor::Join.to_string(), "the other half of a join");
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum WaitFor {
-    /// The end of its pool, in its main loop: it waits for work.
-    Home,
-    /// The other half of a `join`.
-    Join,
-    /// The jobs of a scope.
-    Scope,
-    /// A closure that it has sent to another pool.
-    Install,
-    /// A closure on each worker.
-    Broadcast,
-    /// The closure of a [`JoinHandle`](crate::JoinHandle).
-    Handle,
-    /// The waker of the future of a [`block_on`](crate::block_on()).
-    Future,
-    /// The end of a pool that it [shuts down](crate::ThreadPool::shutdown).
-    Shutdown,
-}
-
-impl WaitFor {
-    const ALL: [Self; 8] = [
-        Self::Home,
-        Self::Join,
-        Self::Scope,
-        Self::Install,
-        Self::Broadcast,
-        Self::Handle,
-        Self::Future,
-        Self::Shutdown,
-    ];
-}
-
-impl WaitFor {
-    /// Returns the name for reports.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Home => "work",
-            Self::Join => "the other half of a join",
-            Self::Scope => "the jobs of a scope",
-            Self::Install => "a closure in another pool",
-            Self::Broadcast => "a broadcast",
-            Self::Handle => "the closure of a handle",
-            Self::Future => "a future",
-            Self::Shutdown => "the end of the pool",
-        }
-    }
-}
-
-impl fmt::Display for WaitFor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+use super::WaitFor;
+use super::report::{JobFrom, JobReport};
+use drowse_sync::{Counter, OnceLock, thread};
 
 /// Number of innermost jobs whose origin is kept.
 const LEVELS: usize = 8;
 
-/// Bits of a level's word for what the worker waits for there: its index in `WaitFor::ALL` plus
-/// one, or 0. The bits above hold where the job came from.
+/// Bits of a level's word for what the worker waits for there: its index in `WAITS` plus one, or 0.
+/// The bits above hold where the job came from.
 const WAIT: u64 = 0xff;
+
+/// All values, in the order of their numbers.
+const WAITS: [WaitFor; 8] = [
+    WaitFor::Home,
+    WaitFor::Join,
+    WaitFor::Scope,
+    WaitFor::Install,
+    WaitFor::Broadcast,
+    WaitFor::Handle,
+    WaitFor::Future,
+    WaitFor::Shutdown,
+];
 
 /// Codes for where a job came from: a queue of the worker's own, one from outside, or, from
 /// `OTHERS` on, that of another worker.
@@ -90,8 +39,6 @@ const SEARCHING: u64 = u64::MAX;
 /// Breadcrumbs of one worker, to be read by people.
 #[derive(Debug, Default)]
 pub(super) struct Trail {
-    /// Number of the thread, as the system knows it; 0 until the thread has begun.
-    thread: Counter,
     name: OnceLock<String>,
     /// Number of jobs from elsewhere that the worker is in the middle of.
     depth: Counter,
@@ -103,12 +50,11 @@ pub(super) struct Trail {
 
 /// Previous word of a level.
 #[must_use]
-pub(super) struct Before(u64);
+pub(crate) struct Before(u64);
 
 impl Trail {
     /// Records that the calling thread begins.
     pub(super) fn begin(&self) {
-        self.thread.set_mine(ThreadId::current().to_bits().into());
         if let Some(name) = thread::current().name() {
             let _ = self.name.set(name.to_owned());
         }
@@ -143,9 +89,8 @@ impl Trail {
         self.found.set_mine(OWN);
     }
 
-    /// Returns `true` if the worker has begun and does not search: it sleeps, or is inside a job.
-    pub(super) fn is_at_something(&self) -> bool {
-        self.thread().is_some() && self.found.get() != SEARCHING
+    pub(super) fn is_searching(&self) -> bool {
+        self.found.get() == SEARCHING
     }
 
     /// Returns `true` if the worker is neither in its main loop nor in a job: its thread was
@@ -184,10 +129,6 @@ impl Trail {
         self.depth.set_mine(depth.saturating_sub(1));
     }
 
-    pub(super) fn thread(&self) -> Option<ThreadId> {
-        ThreadId::from_bits(u32::try_from(self.thread.get()).unwrap_or(0))
-    }
-
     pub(super) fn name(&self) -> Option<&str> {
         self.name.get().map(String::as_str)
     }
@@ -204,9 +145,18 @@ impl Trail {
         [depth, self.level(depth).get()]
     }
 
+    /// Returns what the worker waits for in its innermost job, if it waits.
+    pub(super) fn waits_for(&self) -> Option<WaitFor> {
+        self.wait_at(self.depth())
+    }
+
+    pub(super) fn depth(&self) -> u64 {
+        self.depth.get()
+    }
+
     fn wait_at(&self, depth: u64) -> Option<WaitFor> {
         let place = (self.level(depth).get() & WAIT).checked_sub(1)?;
-        WaitFor::ALL.get(usize::try_from(place).ok()?).copied()
+        WAITS.get(usize::try_from(place).ok()?).copied()
     }
 
     fn job_at(&self, depth: u64) -> JobReport {
@@ -221,7 +171,7 @@ impl Trail {
         }
     }
 
-    fn jobs(&self) -> Vec<JobReport> {
+    pub(super) fn jobs(&self) -> Vec<JobReport> {
         let depth = self.depth.get();
         // The level below the last reported job must not have been overwritten.
         let told = depth.min(LEVELS as u64 - 1);
@@ -230,28 +180,6 @@ impl Trail {
             jobs.push(self.job_at(depth - level));
         }
         jobs
-    }
-}
-
-impl WorkerThread {
-    pub(super) fn trail(&self) -> &Trail {
-        &self.registry.threads[self.index()].trail
-    }
-}
-
-impl Registry {
-    pub(super) fn report_on(&self, worker: usize, state: WorkerState) -> WorkerReport {
-        let trail = &self.threads[worker].trail;
-        WorkerReport {
-            index: worker,
-            name: trail.name.get().cloned(),
-            thread: trail.thread().map(ThreadId::to_bits),
-            state,
-            region: None,
-            waits_for: trail.wait_at(trail.depth.get()),
-            jobs: trail.jobs(),
-            depth: usize::try_from(trail.depth.get()).unwrap_or(usize::MAX),
-        }
     }
 }
 
