@@ -1,7 +1,6 @@
 //! Starting the threads of a pool.
 
-use crate::engine::{ThreadBuilderParts, run_worker};
-use drowse_sync::Arc;
+use crate::engine::ThreadBuilderParts;
 use std::fmt;
 use std::io;
 
@@ -34,7 +33,7 @@ impl ThreadBuilder {
 
     /// Starts a thread with the pool's name and stack size for this worker.
     pub(super) fn start(self) -> io::Result<()> {
-        Arc::clone(self.parts.recruiter()).start_worker(self.parts).map_err(|refused| refused.0)
+        self.parts.start()
     }
 
     /// Returns the index of the worker, from 0.
@@ -98,7 +97,7 @@ impl ThreadBuilder {
     ///
     /// If the calling thread is a worker already.
     pub fn run(self) {
-        run_worker(self.parts);
+        self.parts.run();
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) trait Pool: Send + Sync {
 
     /// Starts a thread with this name that watches the workers until the pool ends, and which the
     /// end of the pool waits for. Does nothing if the pool has ended.
-    fn start_watch(&self, name: &str, run: Box<Watch>) -> io::Result<()>;
+    fn start_watch(&self, name: &'static str, run: Box<Watch>) -> io::Result<()>;
 
     /// Returns the index of the worker that the calling thread is, if it is one of the pool at this
     /// address.

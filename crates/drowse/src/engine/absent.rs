@@ -1,21 +1,21 @@
-//! Workers without a thread: what their seats hold, and how a thread is started for them.
+//! Callbacks of the sleep protocol to its pool, and workers without a thread.
 //!
-//! The parts of a worker that do not belong to its thread, above all the owner's end of the deque,
-//! are kept here while it has no thread. See `drowse_sleep`'s `absent.rs` for how other workers see
-//! that.
+//! The core of a worker without a thread is in its seat. See `drowse_sleep`'s `absent.rs` for how
+//! other workers see such a worker.
 //!
 //! The first worker always has a thread, so the pool makes progress even if the system starts no
 //! other. If it refuses a thread, `start` gives up, wakes another sleeper instead, if there is one,
 //! and no thread is tried for a while. But only the worker itself can run what a broadcast has left
 //! for it: then `start` tries again until it succeeds.
 
-use super::recruit::Recruiter;
+use super::guest::Leaving;
 use super::registry::Registry;
 use super::start::ThreadBuilderParts;
-use drowse_sleep::{Reason, Starter};
+use drowse_sleep::{Posters, Reason, Starter};
 use drowse_sync::atomic::{AtomicBool, Ordering};
-use drowse_sync::{Arc, Counter, Mutex, Stopwatch, say};
+use drowse_sync::{Arc, Counter, Stopwatch, say};
 use std::fmt;
+use std::io;
 use std::thread;
 use std::time::Duration;
 
@@ -25,53 +25,58 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Time between two attempts where there is no other way.
 const NEXT_TRY: Duration = Duration::from_millis(2);
 
-/// The seats of one pool that have no thread.
-pub(crate) struct Vacancies {
-    recruiter: Arc<Recruiter>,
-    /// One entry per worker. It holds the registry, which holds this: emptied at the end of the
-    /// pool.
-    seats: Box<[Mutex<Option<ThreadBuilderParts>>]>,
+/// Pool of a sleep protocol, which calls it.
+pub(super) struct Callbacks {
+    /// The owner of the protocol.
+    registry: *const Registry,
     clock: Stopwatch,
     /// Time at which the system may be asked for a thread again, in nanoseconds by the clock.
     refused_until: Counter,
     has_complained: AtomicBool,
 }
 
-impl Vacancies {
-    pub(super) fn new(workers: usize, recruiter: Arc<Recruiter>) -> Self {
+// SAFETY: a registry can be used by all threads.
+unsafe impl Send for Callbacks {}
+// SAFETY: as above.
+unsafe impl Sync for Callbacks {}
+
+impl Callbacks {
+    /// Returns the callbacks for this registry, which may not be complete yet, and which will own
+    /// them. The pointer must come from a `Weak`.
+    pub(super) fn of(registry: *const Registry) -> Self {
         Self {
-            recruiter,
-            seats: (0..workers).map(|_| Mutex::new(None)).collect(),
+            registry,
             clock: Stopwatch::start(),
             refused_until: Counter::new(),
             has_complained: AtomicBool::new(false),
         }
     }
 
-    /// Leaves the parts of a worker for the next thread in its seat.
-    pub(super) fn deposit(&self, parts: ThreadBuilderParts) {
-        let seat = parts.index;
-        *self.seats[seat].lock() = Some(parts);
-    }
-
-    /// Takes the parts that are left for a seat. `None` if the pool has ended.
-    pub(super) fn take(&self, seat: usize) -> Option<ThreadBuilderParts> {
-        self.seats[seat].lock().take()
-    }
-
-    /// Drops all parts, as the pool has ended.
-    pub(super) fn clear(&self) {
-        for seat in 0..self.seats.len() {
-            drop(self.take(seat));
-        }
+    fn registry(&self) -> &Registry {
+        // SAFETY: its `sleep` owns this, and nothing calls this before the registry is complete.
+        unsafe { &*self.registry }
     }
 
     fn now(&self) -> u64 {
         u64::try_from(self.clock.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
+    /// Starts a thread for this worker, which counts as searching. Returns `false` if the system
+    /// refuses it.
+    fn try_start(&self, worker: usize) -> bool {
+        // SAFETY: the pointer comes from a `Weak`, and the caller of the protocol holds the
+        // registry, so it is counted.
+        let registry = unsafe {
+            Arc::increment_strong_count(self.registry);
+            Arc::from_raw(self.registry)
+        };
+        // If there are no parts, the pool has ended, and so has the worker.
+        let Some(parts) = ThreadBuilderParts::of(registry, worker, true) else { return true };
+        parts.start().map_err(|error| self.refused(&error)).is_ok()
+    }
+
     /// Records that the system has refused a thread, and reports it once.
-    fn refused(&self, error: &std::io::Error) {
+    fn refused(&self, error: &io::Error) {
         // ORDERING: relaxed; only the message depends on it.
         if !self.has_complained.swap(true, Ordering::Relaxed) {
             say(format_args!(
@@ -83,40 +88,39 @@ impl Vacancies {
     }
 }
 
-/// Prints only the name, as for [`Limits`](super::start::Limits).
-impl fmt::Debug for Vacancies {
+/// Prints the name only: what this calls is in each program.
+impl fmt::Debug for Callbacks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Vacancies")
+        f.write_str("Callbacks")
     }
 }
 
-impl Starter for Vacancies {
+impl Posters for Callbacks {
+    fn alert(&self, worker: usize) {
+        self.registry().threads[worker].stealer.alert();
+    }
+}
+
+impl Starter for Callbacks {
     fn start(&self, worker: usize, reason: Reason) {
         if reason == Reason::Terminate {
             return; // The pool ends, and so does the worker, without having been there.
         }
-        // The thread counts as present before the parts are taken: if the pool ends meanwhile, its
-        // end waits for the thread, or has taken the parts away (`clear`).
-        let mut presence = Some(self.recruiter.expect(worker));
-        let mut parts = self.take(worker);
-        while let Some(mut ready) = parts.take() {
-            ready.presence = presence.take();
-            let Err(refused) = self.recruiter.start_worker(ready) else { return };
-            let (error, mut back) = *refused;
-            presence = back.presence.take();
-            self.refused(&error);
-            let registry = Arc::clone(&back.registry);
-            self.deposit(back);
-            let home = registry.threads[worker].terminate.word();
+        let registry = self.registry();
+        let home = registry.threads[worker].terminate.word();
+        while !self.try_start(worker) {
             // The worker searches, as if its thread had come and found nothing.
             let _ = registry.sleep.arrive(worker, home);
             // WAKE: `Sleep::post_broadcast` woke no thread for this worker if it came after the
             // claim. `stay_away` looks at the letters once the worker is counted as asleep again.
             if registry.sleep.stay_away(worker, home, &|| registry.has_letter(worker)) {
-                return wake_another(&registry);
+                // WAKE: another worker, because the thread for this one could not be started.
+                if registry.work_visible() {
+                    registry.sleep.wake_in_place_of_absent();
+                }
+                return;
             }
             // There is a letter for this worker, or another thread prevents the sleep.
-            parts = self.take(worker);
             if home.probe() {
                 return;
             }
@@ -136,9 +140,18 @@ impl Starter for Vacancies {
     }
 }
 
-/// Wakes another worker, because the thread for this one could not be started.
-fn wake_another(registry: &Registry) {
-    if registry.work_visible() {
-        registry.sleep.wake_in_place_of_absent();
+impl Registry {
+    /// Begins a worker that has no thread yet.
+    pub(super) fn begin_absent(&self, index: usize) {
+        self.sleep.report_for_absent();
+        assert!(self.leave(index), "no other thread is there yet");
+    }
+
+    /// Leaves an active worker without a thread. Returns `false` if there is news for the worker.
+    pub(super) fn leave(&self, index: usize) -> bool {
+        // SAFETY: the calling thread has the core, or it is new.
+        let worker = unsafe { self.core(index) };
+        let home = self.threads[index].terminate.word();
+        self.sleep.leave(index, home, &Leaving { worker })
     }
 }

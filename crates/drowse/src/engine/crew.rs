@@ -1,52 +1,44 @@
 //! The threads of one pool, as its [recruiter](super::recruit) records them; and the report of
 //! those that are left when the end of the pool has timed out.
 
-use drowse_sync::thread;
+use drowse_sync::thread::JoinHandle;
 use std::fmt;
-use std::mem;
 
 /// The threads of one pool, behind the recruiter's lock.
 #[derive(Default)]
 pub(super) struct Crew {
-    pub(super) present: Vec<Member>,
-    /// The threads that the pool has started and that no thread joins yet.
-    pub(super) started: Vec<Started>,
-    /// The thread that left last, before the end of the pool. It joins the one that left before it.
-    pub(super) last_to_leave: Option<Started>,
-    /// The threads that a helper thread joins, because the end of the pool has a time limit.
-    pub(super) joining: Vec<Member>,
+    pub(super) members: Vec<Member>,
     /// `true` once the pool has ended: each thread ends as soon as it can.
     pub(super) is_over: bool,
-    /// `true` if no thread will join them.
+    /// `true` if no thread will join the members.
     pub(super) is_forgotten: bool,
     /// `true` if a thread waits for their end, or is about to.
     pub(super) is_awaited: bool,
     next_number: u64,
 }
 
-/// Identity and state of a thread.
-#[derive(Clone)]
+/// Record of a thread.
 pub(super) struct Member {
     pub(super) number: u64,
-    role: Role,
-    pub(super) name: Option<String>,
+    pub(super) role: Role,
     /// `true` if the thread counts as busy. A watch does while it calls the user's handler.
     pub(super) is_busy: bool,
-}
-
-/// A thread that the pool has started, with the handle to join it.
-pub(super) struct Started {
-    pub(super) member: Member,
-    pub(super) handle: thread::JoinHandle<()>,
+    /// `true` while another thread starts it, which then stores the handle.
+    pub(super) is_starting: bool,
+    /// `true` if it does nothing more for the pool.
+    has_left: bool,
+    /// Set if the pool has started the thread, and no other thread joins it yet.
+    handle: Option<JoinHandle<()>>,
 }
 
 /// Role of a thread in its pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Worker(usize),
-    Spare,
-    /// Watches the other threads, and calls handlers.
-    Watch,
+    Spare(usize),
+    /// Watches the other threads, and calls handlers. Has this name.
+    #[cfg_attr(not(feature = "diagnose"), expect(dead_code, reason = "only alarms start them"))]
+    Watch(&'static str),
 }
 
 /// Threads that are left when the end of a pool has not come within its limit.
@@ -86,50 +78,114 @@ impl fmt::Display for BusyThread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.role {
             Role::Worker(index) => write!(f, "worker {index}")?,
-            Role::Spare => f.write_str("a spare")?,
-            Role::Watch => f.write_str("a handler on")?,
+            Role::Spare(_) => f.write_str("a spare")?,
+            Role::Watch(_) => f.write_str("a handler on")?,
         }
         self.name.as_ref().map_or(Ok(()), |name| write!(f, " \"{name}\""))
     }
 }
 
-impl Started {
-    /// Waits until the thread has ended. This is never the calling thread: a thread may not wait
-    /// for the end of its own pool, and one that leaves joins threads that left before it.
-    pub(super) fn join(self) {
-        // The panic of a spare is not passed on.
-        let _ = self.handle.join();
+impl Role {
+    fn index(self) -> Option<usize> {
+        if let Self::Worker(index) = self { Some(index) } else { None }
+    }
+}
+
+impl Member {
+    /// Returns `true` if the thread works for the pool, or is going to, or its handle is missing.
+    pub(super) fn is_present(&self) -> bool {
+        self.is_starting || !self.has_left
     }
 }
 
 impl Crew {
-    pub(super) fn new_member(&mut self, role: Role, name: Option<&str>) -> Member {
+    /// Adds a member, and returns its number. Returns `None` if the pool has ended. (Spares are
+    /// called by threads that its end waits for.)
+    pub(super) fn add(&mut self, role: Role) -> Option<u64> {
+        if self.is_over && !matches!(role, Role::Spare(_)) {
+            return None;
+        }
         self.next_number += 1;
-        Member {
+        self.members.push(Member {
             number: self.next_number,
             role,
-            name: name.map(str::to_owned),
-            is_busy: role != Role::Watch,
+            is_busy: !matches!(role, Role::Watch(_)),
+            is_starting: false,
+            has_left: false,
+            handle: None,
+        });
+        Some(self.next_number)
+    }
+
+    pub(super) fn member(&mut self, number: u64) -> Option<&mut Member> {
+        self.members.iter_mut().find(|member| member.number == number)
+    }
+
+    /// Removes a member.
+    pub(super) fn remove(&mut self, number: u64) {
+        if let Some(at) = self.members.iter().position(|member| member.number == number) {
+            self.members.swap_remove(at);
         }
     }
 
-    pub(super) fn take_started(&mut self) -> Vec<Started> {
-        let mut started = mem::take(&mut self.started);
-        started.extend(self.last_to_leave.take());
-        started
+    /// Ends the start of a member. Without a handle, it was not started.
+    pub(super) fn started(&mut self, number: u64, handle: Option<JoinHandle<()>>) {
+        let is_forgotten = self.is_forgotten;
+        let Some(member) = self.member(number) else { return };
+        member.is_starting = false;
+        member.handle = handle.filter(|_| !is_forgotten);
+        if member.has_left && member.handle.is_none() {
+            self.remove(number);
+        }
     }
-}
 
-/// Returns the busy ones among `members`, workers first, in the order of their indices.
-pub(super) fn busy_threads(members: &[Member]) -> Vec<BusyThread> {
-    let mut threads: Vec<BusyThread> = Vec::new();
-    for member in members.iter().filter(|member| member.is_busy) {
-        let index = if let Role::Worker(index) = member.role { Some(index) } else { None };
-        // There are few, so each is inserted where it belongs.
-        let rank = |index: Option<usize>| index.unwrap_or(usize::MAX);
-        let later = threads.iter().position(|other| rank(other.index) > rank(index));
-        let at = later.unwrap_or(threads.len());
-        threads.insert(at, BusyThread { index, name: member.name.clone(), role: member.role });
+    /// Records that a member does nothing more for the pool. It stays if it is to be joined.
+    pub(super) fn leave(&mut self, number: u64) {
+        let Some(member) = self.member(number) else { return };
+        member.has_left = true;
+        if member.handle.is_none() && !member.is_starting {
+            self.remove(number);
+        }
     }
-    threads
+
+    /// Takes the handle of a member that has left, other than this one.
+    pub(super) fn take_one_that_left(&mut self, except: u64) -> Option<JoinHandle<()>> {
+        let has_left = |member: &Member| !member.is_present() && member.number != except;
+        let at = self.members.iter().position(has_left)?;
+        self.members.swap_remove(at).handle
+    }
+
+    /// Takes all handles, with the numbers of their members, which stay.
+    pub(super) fn take_handles(&mut self) -> Vec<(u64, JoinHandle<()>)> {
+        let mut handles = Vec::with_capacity(self.members.len());
+        for member in &mut self.members {
+            if let Some(handle) = member.handle.take() {
+                handles.push((member.number, handle));
+            }
+        }
+        handles
+    }
+
+    /// Returns `true` if no member that has left is still ending. For a pool that goes on.
+    #[cfg(not(any(drowse_loom, drowse_shuttle)))]
+    pub(super) fn none_is_ending(&self) -> bool {
+        self.members.iter().all(|member| {
+            member.is_present() || member.handle.as_ref().is_none_or(JoinHandle::is_finished)
+        })
+    }
+
+    /// Returns the busy threads, in the order of their indices, the others last. `name` returns the
+    /// name of a member.
+    pub(super) fn busy(&self, name: &dyn Fn(Role) -> Option<String>) -> Vec<BusyThread> {
+        let mut threads: Vec<BusyThread> = Vec::new();
+        for member in self.members.iter().filter(|member| member.is_busy) {
+            let (role, index) = (member.role, member.role.index());
+            // There are few, so each is inserted where it belongs.
+            let rank = |index: Option<usize>| index.unwrap_or(usize::MAX);
+            let later = threads.iter().position(|other| rank(other.index) > rank(index));
+            let at = later.unwrap_or(threads.len());
+            threads.insert(at, BusyThread { index, name: name(role), role });
+        }
+        threads
+    }
 }

@@ -1,6 +1,5 @@
 //! Thread-local state: the current worker, and the end of its deque.
 
-use super::registry::Registry;
 use super::worker::WorkerThread;
 use crate::deque::Bottom;
 #[cfg(not(any(drowse_loom, drowse_shuttle)))]
@@ -43,15 +42,15 @@ pub(super) struct Detour {
 }
 
 impl Detour {
-    /// Creates the detour of one worker of this pool.
+    /// Creates the detour of one worker.
     #[cfg_attr(
         any(drowse_loom, drowse_shuttle),
         expect(unused_variables, reason = "models have none")
     )]
-    pub(super) fn new(registry: &Registry) -> Self {
+    pub(super) fn new(has_context: bool) -> Self {
         Self {
             #[cfg(not(any(drowse_loom, drowse_shuttle)))]
-            nobody: registry.has_context().then(Nobody::for_one),
+            nobody: has_context.then(Nobody::for_one),
         }
     }
 
@@ -80,9 +79,9 @@ impl WorkerThread {
     pub(crate) fn with_current<R>(f: impl FnOnce(Option<&Self>) -> R) -> R {
         // SAFETY: the callers of `make_current` and `replace_current` promise that the worker lives
         // as long as it is current. `f` cannot keep the borrow, and the worker is not freed under
-        // `f`: its thread runs `f` inside `be_worker` or `run_spare`, which hold it; a guest has
-        // the seat until `f` has returned; an adopted worker is leaked, or taken back by the call
-        // that adopted it, when all that was called in between has returned.
+        // `f`: its thread holds the registry, which owns the core. `run_worker` and `run_spare`
+        // have it in their frame, a guest borrows it, and an adopted thread holds it for good, or
+        // until `StopUnlessStarted` is dropped.
         f(unsafe { Self::current() })
     }
 
@@ -122,11 +121,6 @@ impl WorkerThread {
             end.set(worker.map_or(End::of_nobody(&NOBODY), |worker| worker.detour.end_for(worker)));
         });
         CURRENT.with(|current| current.replace(this))
-    }
-
-    /// Returns `true` if this thread is this worker.
-    pub(crate) fn is_current(&self) -> bool {
-        CURRENT.with(|current| ptr::eq(current.get(), self))
     }
 
     /// Checks that this thread can become a worker.

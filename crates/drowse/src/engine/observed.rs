@@ -1,5 +1,6 @@
 //! A pool as its alarms see it.
 
+use super::crew::Role;
 use super::recruit::Presence;
 #[cfg(any(drowse_loom, drowse_shuttle))]
 use super::recruit::Recruiter;
@@ -58,13 +59,15 @@ impl Pool for Registry {
         self.call_handler(handler);
     }
 
-    fn start_watch(&self, name: &str, run: Box<Watch>) -> io::Result<()> {
+    fn start_watch(&self, name: &'static str, run: Box<Watch>) -> io::Result<()> {
         let recruiter = faulty!(
             "alarm/lookout-unaccounted",
             Arc::clone(&self.recruiter),
             Arc::new(Recruiter::new(0, self.recruiter.stack_size()))
         );
-        recruiter.start_watch(name, Box::new(move |presence: &Presence| run(presence)))
+        // If the pool has ended, there is nothing to watch.
+        let Some(presence) = recruiter.expect(Role::Watch(name)) else { return Ok(()) };
+        presence.start(Box::new(move |presence: &Presence| run(presence)))
     }
 
     fn current_in(pool: usize) -> Option<usize> {

@@ -52,14 +52,6 @@ impl Registry {
         spare.is_some()
     }
 
-    /// Returns `true` if the worker that has this place, and is about to sleep without its thread,
-    /// must get up: another thread waits for the place, or the worker itself does.
-    pub(super) fn must_yield_place(&self, place: Option<usize>) -> bool {
-        // WAKE: `come_back` asks for the place, then calls the holder; the fence of `Sleep::call`
-        // pairs with the one that our caller has executed since it was counted as asleep.
-        look!("place/leaves-wanted", place.is_none_or(|place| self.places.is_wanted(place)))
-    }
-
     /// Calls workers after a place has become free.
     pub(super) fn call_to_free_place(&self) {
         // WAKE: workers that wait without a place, and could do the work that is left there.

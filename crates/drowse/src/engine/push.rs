@@ -32,7 +32,7 @@ impl WorkerThread {
     /// The reference must not be in any other queue.
     #[inline]
     pub(crate) unsafe fn push(&self, job: JobRef) {
-        // WAKE: a worker that falls asleep lowers our limit (`Limits::alert`), executes a heavy
+        // WAKE: a worker that falls asleep lowers our limit (`Callbacks::alert`), executes a heavy
         // fence, and looks at the queues. Either this push sees the limit, and `after_slow_push`
         // posts, or that worker sees the job.
         self.deque.push(job.into_word());

@@ -7,8 +7,8 @@
 //! pool. Threads that drowse has started can also be joined: this waits until the system has ended
 //! them, after their thread-locals were dropped.
 
-use super::crew::{BusyThread, Crew, Member, Role, Started, Unfinished, busy_threads};
-use super::start::{ThreadBuilderParts, run_worker};
+use super::crew::{BusyThread, Crew, Member, Role, Unfinished};
+use drowse_sync::thread::JoinHandle;
 use drowse_sync::{
     Arc, Condvar, Mutex, MutexGuard, OnceLock, Outlined, Stopwatch, serial_number, spawn_thread,
 };
@@ -41,7 +41,7 @@ drowse_sync::thread_local! {
 const KEEPS_ACCOUNT: bool = !cfg!(drowse_loom);
 
 /// Closure that a thread runs.
-pub(super) type Run = Box<dyn FnOnce() + Send>;
+type Run = Box<dyn FnOnce(&Presence) + Send>;
 
 /// Time after which the system, having refused a thread that is to join others, is asked again.
 const NEXT_TRY: Duration = Duration::from_millis(1);
@@ -84,103 +84,20 @@ impl Recruiter {
         RECRUITED_BY.with(Cell::get) == self.id
     }
 
-    /// Counts a thread that is going to be started for this worker as present.
-    pub(super) fn expect(self: &Arc<Self>, worker: usize) -> Presence {
-        self.expect_as(Role::Worker(worker), self.name(worker))
+    /// Counts a thread that is going to be started as present. Returns `None` if the pool has
+    /// ended.
+    pub(super) fn expect(self: &Arc<Self>, role: Role) -> Option<Presence> {
+        let number = if KEEPS_ACCOUNT { self.crew.lock().add(role)? } else { 0 };
+        Some(Presence { recruiter: Arc::clone(self), number, role })
     }
 
-    fn expect_as(self: &Arc<Self>, role: Role, name: Option<&str>) -> Presence {
-        let number = if KEEPS_ACCOUNT {
-            let mut crew = self.crew.lock();
-            let member = crew.new_member(role, name);
-            let number = member.number;
-            crew.present.push(member);
-            number
-        } else {
-            0
-        };
-        Presence { recruiter: Arc::clone(self), number }
-    }
-
-    /// Starts the thread of a worker.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be started. Then the parts are given back.
-    pub(crate) fn start_worker(
-        self: &Arc<Self>,
-        parts: ThreadBuilderParts,
-    ) -> Result<(), Box<(io::Error, ThreadBuilderParts)>> {
-        let index = parts.index;
-        let kept = Arc::new(Mutex::new(Some(parts)));
-        let given = Arc::clone(&kept);
-        let run = move || {
-            let parts = given.lock().take();
-            if let Some(parts) = parts {
-                run_worker(parts);
-            }
-        };
-        self.start(Role::Worker(index), self.name(index), Box::new(run)).map_err(|error| {
-            let parts = kept.lock().take();
-            Box::new((error, parts.expect("there is no thread that could have taken them")))
-        })
-    }
-
-    /// Starts a thread with this name that is no worker, or not yet. If a thread waits for the end
-    /// of the pool, it waits for this one, too.
-    pub(super) fn start_spare(self: &Arc<Self>, name: &str, run: Run) -> io::Result<()> {
-        let presence = self.expect_as(Role::Spare, Some(name));
-        let run = move || {
-            let _presence = presence;
-            run();
-        };
-        self.start(Role::Spare, Some(name), Box::new(run))
-    }
-
-    /// Starts a thread with this name that watches the others until the pool ends, and which the
-    /// end of the pool waits for. `run` calls handlers by [`Presence::while_busy`]. Does nothing if
-    /// the pool has ended.
-    #[cfg(feature = "diagnose")]
-    pub(super) fn start_watch(
-        self: &Arc<Self>,
-        name: &str,
-        run: Box<dyn FnOnce(&Presence) + Send>,
-    ) -> io::Result<()> {
-        let presence = self.expect_as(Role::Watch, Some(name));
-        self.start(Role::Watch, Some(name), Box::new(move || run(&presence)))
-    }
-
-    #[inline(never)]
-    fn start(self: &Arc<Self>, role: Role, name: Option<&str>, run: Run) -> io::Result<()> {
-        // The user's choice is for jobs. Handlers have the default stack size.
-        let stack_size = self.stack_size.filter(|_| role != Role::Watch);
-        if !KEEPS_ACCOUNT {
-            return spawn_thread(name, stack_size, run).map(drop);
+    /// Returns the name of the threads with this role.
+    fn name_of(&self, role: Role) -> Option<String> {
+        match role {
+            Role::Worker(index) => self.name(index).map(str::to_owned),
+            Role::Spare(number) => Some(format!("drowse-spare-{number}")),
+            Role::Watch(name) => Some(name.to_owned()),
         }
-        // If it is not run, it is dropped after the lock is released: it may hold a presence.
-        let kept = Arc::new(Mutex::new(Some(run)));
-        let run = Arc::clone(&kept);
-        // Locked until the handle is stored, where the thread looks for it when it ends.
-        let mut crew = self.crew.lock();
-        if crew.is_over && role == Role::Watch {
-            return Ok(());
-        }
-        let member = crew.new_member(role, name);
-        let number = member.number;
-        let recruiter = Arc::clone(self);
-        let run = move || {
-            mem::forget(recruiter.enlist());
-            let _leaving = Leaving { recruiter, number };
-            let run = run.lock().take();
-            if let Some(run) = run {
-                run();
-            }
-        };
-        let handle = spawn_thread(name, stack_size, Box::new(run))?;
-        if !crew.is_forgotten {
-            crew.started.push(Started { member, handle });
-        }
-        Ok(())
     }
 
     /// Returns `true` if a thread may end while the pool goes on: not before the last one that
@@ -188,35 +105,13 @@ impl Recruiter {
     /// threads.
     #[cfg(not(any(drowse_loom, drowse_shuttle)))]
     pub(super) fn lets_leave(&self) -> bool {
-        self.crew.lock().last_to_leave.as_ref().is_none_or(|last| last.handle.is_finished())
+        self.crew.lock().none_is_ending()
     }
 
     /// Returns `true`: a model cannot tell if a thread has ended.
     #[cfg(any(drowse_loom, drowse_shuttle))]
     pub(super) fn lets_leave(&self) -> bool {
         true
-    }
-
-    /// Ends the thread of this number, which is the calling one. While the pool goes on, each
-    /// thread that leaves is joined by the next one to leave, which has nothing else to do: its
-    /// stack would be kept until the end of the pool otherwise. At the end of the pool all threads
-    /// end side by side: [`wait_for_all`](Self::wait_for_all) joins them, if it is called.
-    fn end_thread(&self, number: u64) {
-        let before = {
-            let mut crew = self.crew.lock();
-            if crew.is_over {
-                return;
-            }
-            // If it is not there, it is being joined, or was forgotten.
-            let at = crew.started.iter().position(|started| started.member.number == number);
-            at.and_then(|at| {
-                let own = crew.started.swap_remove(at);
-                crew.last_to_leave.replace(own)
-            })
-        };
-        if let Some(before) = before {
-            before.join();
-        }
     }
 
     /// Notes that the pool has ended: each thread ends as soon as it can, and no watch is started.
@@ -242,15 +137,14 @@ impl Recruiter {
             return;
         }
         crew.is_forgotten = true;
-        let gone = crew.take_started();
-        drop(crew);
-        drop(gone);
+        drop(crew.take_handles());
+        crew.members.retain(Member::is_present);
     }
 
     /// Waits until a thread leaves, but for no longer than `time`.
     pub(crate) fn wait_for_one(&self, time: Duration) {
         let crew = self.crew.lock();
-        if !crew.present.is_empty() {
+        if crew.members.iter().any(Member::is_present) {
             drop(self.left.wait_for(crew, time));
         }
     }
@@ -264,21 +158,18 @@ impl Recruiter {
     /// If it takes longer. Then the threads that are left are forgotten.
     pub(crate) fn wait_for_all(self: &Arc<Self>, time: Option<Duration>) -> Result<(), Unfinished> {
         let limit = Limit { clock: Stopwatch::start(), time };
-        let crew = self.wait_while(&limit, |crew| !crew.present.is_empty());
-        let mut crew =
-            crew.map_err(|crew| self.give_up(crew, Unfinished::Busy, |crew| &crew.present[..]))?;
-        let started = crew.take_started();
+        let mut crew = self
+            .wait_while(&limit, |crew| crew.members.iter().any(Member::is_present))
+            .map_err(|crew| self.give_up(crew, Unfinished::Busy))?;
+        let handles = crew.take_handles();
         drop(crew);
-        if started.is_empty() {
-            return Ok(());
+        if time.is_some() && !handles.is_empty() {
+            return self.join_within(&limit, handles);
         }
-        if time.is_none() {
-            for started in started {
-                started.join();
-            }
-            return Ok(());
+        for (_, handle) in handles {
+            join(handle);
         }
-        self.join_within(&limit, started)
+        Ok(())
     }
 
     /// Waits as long as `is_so` returns `true`. Returns `Err` when the time is up.
@@ -290,8 +181,8 @@ impl Recruiter {
     ) -> Result<Locked<'_>, Locked<'_>> {
         let mut crew = self.crew.lock();
         while is_so(&crew) {
-            // WAKE: `Presence::drop` and the helper of `join_within` notify, after they have
-            // changed what we look at, with the lock.
+            // WAKE: `Presence::drop`, `Presence::start` and the helper of `join_within` notify,
+            // after they have changed what we look at, with the lock.
             crew = match limit.left() {
                 None => self.left.wait(crew),
                 Some(Duration::ZERO) => return Err(crew),
@@ -306,21 +197,19 @@ impl Recruiter {
     fn join_within(
         self: &Arc<Self>,
         limit: &Limit,
-        started: Vec<Started>,
+        handles: Vec<(u64, JoinHandle<()>)>,
     ) -> Result<(), Unfinished> {
-        let mut joining = Vec::with_capacity(started.len());
-        for started in &started {
-            joining.push(started.member.clone());
-        }
-        self.crew.lock().joining = joining;
         // Kept until there is a helper that takes them.
-        let kept = Arc::new(Mutex::new(started));
+        let kept = Arc::new(Mutex::new(handles));
         let helper = loop {
             let (recruiter, given) = (Arc::clone(self), Arc::clone(&kept));
             let join_all = move || {
-                let started = mem::take(&mut *given.lock());
-                for started in started {
-                    recruiter.join_and_tell(started);
+                let handles = mem::take(&mut *given.lock());
+                for (number, handle) in handles {
+                    join(handle);
+                    recruiter.crew.lock().remove(number);
+                    // WAKE: `wait_while`, called by `join_within`, looks again.
+                    recruiter.left.notify_one();
                 }
             };
             match spawn_thread(Some("drowse-joiner"), None, Box::new(join_all)) {
@@ -334,39 +223,29 @@ impl Recruiter {
                 Err(_) => break None,
             }
         };
-        match self.wait_while(limit, |crew| !crew.joining.is_empty()) {
+        match self.wait_while(limit, |crew| !crew.members.is_empty()) {
             Ok(crew) => drop(crew),
-            Err(crew) => {
-                return Err(self.give_up(crew, Unfinished::Ending, |crew| &crew.joining[..]));
-            }
+            Err(crew) => return Err(self.give_up(crew, Unfinished::Ending)),
         }
-        if let Some(helper) = helper {
-            let _ = helper.join();
-        }
+        helper.into_iter().for_each(join);
         Ok(())
     }
 
-    fn join_and_tell(&self, started: Started) {
-        let number = started.member.number;
-        started.join();
-        self.crew.lock().joining.retain(|member| member.number != number);
-        // WAKE: `wait_while`, called by `join_within`, looks again.
-        self.left.notify_one();
-    }
-
     #[inline(never)]
-    fn give_up(
-        &self,
-        mut crew: Locked<'_>,
-        how: fn(Vec<BusyThread>) -> Unfinished,
-        left: fn(&Crew) -> &[Member],
-    ) -> Unfinished {
-        let threads = busy_threads(left(&crew));
+    fn give_up(&self, mut crew: Locked<'_>, how: fn(Vec<BusyThread>) -> Unfinished) -> Unfinished {
+        let threads = crew.busy(&|role| self.name_of(role));
         crew.is_awaited = false;
         drop(crew);
         self.forget();
         how(threads)
     }
+}
+
+/// Waits until a thread has ended. This is never the calling thread: a thread may not wait for the
+/// end of its own pool, and one that leaves joins threads that left before it.
+fn join(handle: JoinHandle<()>) {
+    // The panic of a spare is not passed on.
+    let _ = handle.join();
 }
 
 type Locked<'a> = MutexGuard<'a, Outlined<Crew>>;
@@ -394,25 +273,52 @@ impl fmt::Debug for Recruiter {
 pub(crate) struct Presence {
     recruiter: Arc<Recruiter>,
     number: u64,
+    role: Role,
 }
 
-#[cfg(feature = "diagnose")]
 impl Presence {
-    /// Runs a handler on a thread that watches: meanwhile the thread counts as busy.
-    pub(super) fn while_busy(&self, handler: &dyn Fn()) {
-        self.set_busy(true);
-        handler();
-        self.set_busy(false);
+    /// Starts the thread, which does what `run` does.
+    pub(super) fn start(self, run: Run) -> io::Result<()> {
+        let (recruiter, number, role) = (Arc::clone(&self.recruiter), self.number, self.role);
+        self.change(|member| member.is_starting = true);
+        // The user's choice is for jobs. Handlers have the default stack size.
+        let stack_size = recruiter.stack_size.filter(|_| !matches!(role, Role::Watch(_)));
+        let main = move || {
+            mem::forget(self.recruiter.enlist());
+            run(&self);
+        };
+        let name = recruiter.name_of(role);
+        let started = spawn_thread(name.as_deref(), stack_size, Box::new(main));
+        let (handle, result) = match started {
+            Ok(handle) => (Some(handle), Ok(())),
+            Err(error) => (None, Err(error)),
+        };
+        if KEEPS_ACCOUNT {
+            recruiter.crew.lock().started(number, handle);
+            // WAKE: `wait_while` waits until the handle is there.
+            recruiter.left.notify_one();
+        }
+        result
     }
 
-    fn set_busy(&self, is_busy: bool) {
-        let mut crew = self.recruiter.crew.lock();
-        if let Some(own) = crew.present.iter_mut().find(|member| member.number == self.number) {
-            own.is_busy = is_busy;
+    /// Runs a handler on a thread that watches: meanwhile the thread counts as busy.
+    #[cfg(feature = "diagnose")]
+    pub(super) fn while_busy(&self, handler: &dyn Fn()) {
+        self.change(|member| member.is_busy = true);
+        handler();
+        self.change(|member| member.is_busy = false);
+    }
+
+    fn change(&self, change: fn(&mut Member)) {
+        if KEEPS_ACCOUNT {
+            self.recruiter.crew.lock().member(self.number).into_iter().for_each(change);
         }
     }
 }
 
+/// The thread leaves. While the pool goes on, it first joins the thread that left before it, because
+/// it has nothing else to do, and that thread's stack would be kept until the end of the pool. At
+/// the end all threads end side by side: [`Recruiter::wait_for_all`] joins them, if it is called.
 impl Drop for Presence {
     #[inline(never)]
     fn drop(&mut self) {
@@ -420,9 +326,12 @@ impl Drop for Presence {
             return;
         }
         let mut crew = self.recruiter.crew.lock();
-        crew.present.retain(|member| member.number != self.number);
+        crew.leave(self.number);
+        let before = if crew.is_over { None } else { crew.take_one_that_left(self.number) };
+        drop(crew);
         // WAKE: at most one thread is in `wait_for_all` or `wait_for_one`, and it looks again.
         self.recruiter.left.notify_one();
+        before.into_iter().for_each(join);
     }
 }
 
@@ -432,17 +341,5 @@ pub(super) struct Enlisted(u64);
 impl Drop for Enlisted {
     fn drop(&mut self) {
         RECRUITED_BY.with(|recruiter| recruiter.set(self.0));
-    }
-}
-
-/// Guard that ends a started thread, also on a panic.
-struct Leaving {
-    recruiter: Arc<Recruiter>,
-    number: u64,
-}
-
-impl Drop for Leaving {
-    fn drop(&mut self) {
-        self.recruiter.end_thread(self.number);
     }
 }

@@ -1,30 +1,31 @@
 //! Registry: the state that the workers of one pool share.
 
-use super::absent::Vacancies;
+use super::absent::Callbacks;
 use super::ancestry::Ancestry;
 use super::bound::Bound;
 use super::context::Context;
 use super::lineage::Lineage;
 use super::parcels::Parcels;
 use super::places::Places;
+use super::push::after_slow_push;
 use super::recruit::Recruiter;
 use super::sites::Sites;
 use super::spare::Spares;
 use super::start::{Refused, StartPlan};
 use super::wait::abort_in_forked_child;
 use super::worker::WorkerThread;
-use crate::deque::Stealer;
+use crate::deque::{self, Stealer};
 use crate::diagnose::Probe;
 use crate::job::{JobFifo, JobHeader, JobRef};
 use crate::latch::OnceLatch;
 use crate::metrics::{Metrics, WorkMeter};
 use crate::unwind::{self, Payload};
-use drowse_sleep::{Reason, Sleep, Waker};
-use drowse_sync::atomic::{AtomicPtr, AtomicUsize};
-use drowse_sync::{Arc, CachePadded, Counter, Outlined, Queue, Table, look, say};
+use drowse_sleep::{Posters, Reason, Sleep, Starter, Waker};
+use drowse_sync::atomic::AtomicUsize;
+use drowse_sync::{Arc, CachePadded, Counter, Outlined, Prepared, Queue, Table, look, say};
 use std::fmt;
 use std::process;
-use std::ptr;
+use std::time::Duration;
 
 /// State of one pool: the shared parts of its workers, the injector, the sleep protocol, handlers.
 pub(crate) struct Registry {
@@ -58,8 +59,8 @@ pub(crate) struct Registry {
     pub(crate) probe: Probe,
     pub(super) handlers: Arc<Outlined<Handlers>>,
     pub(crate) recruiter: Arc<Recruiter>,
-    /// Seats without a thread, in pools that have such seats.
-    pub(super) vacancies: Option<Arc<Vacancies>>,
+    /// Light fences were prepared for all deques.
+    prepared: Prepared,
 }
 
 /// Construction parameters of a [`Registry`].
@@ -69,14 +70,33 @@ pub(super) struct RegistryParts {
     pub(super) isolates: bool,
     pub(super) probe: Probe,
     pub(super) handlers: Arc<Outlined<Handlers>>,
-    pub(super) recruiter: Arc<Recruiter>,
-    pub(super) spares: Spares,
-    pub(super) vacancies: Option<Arc<Vacancies>>,
+    pub(super) recruiter: Recruiter,
+    pub(super) adopts_caller: bool,
+    pub(super) prepared: Prepared,
+    /// Number of workers that always have a thread, and time that others sleep before their threads
+    /// leave; if some may be without a thread.
+    pub(super) absence: Option<(usize, Option<Duration>)>,
 }
 
-/// Part of a worker that other threads see.
+/// Parameters of the cores of a pool.
+#[derive(Clone, Copy)]
+pub(super) struct CorePlan {
+    /// The registry that owns them, which may not be complete yet.
+    pub(super) registry: *const Registry,
+    pub(super) num_threads: usize,
+    pub(super) adopts_caller: bool,
+    pub(super) isolates: bool,
+    pub(super) has_context: bool,
+    prepared: Prepared,
+}
+
+/// Initial capacity of a worker's deque, which grows as needed. (A model pays for each slot.)
+const DEQUE_CAPACITY: usize = if cfg!(drowse_loom) { 2 } else { 64 };
+
+/// A seat: the core of a worker, and what other threads see of it.
 #[derive(Debug)]
 pub(super) struct ThreadInfo {
+    core: Box<CachePadded<WorkerThread>>,
     /// Set when the pool ends.
     pub(super) terminate: OnceLatch,
     /// Thieves' end of its deque.
@@ -86,8 +106,6 @@ pub(super) struct ThreadInfo {
     /// Jobs spawned on this worker, to be begun in order.
     pub(super) fifo: JobFifo,
     pub(super) meter: CachePadded<WorkMeter>,
-    /// The worker itself, for a guest that takes its seat; null until it runs.
-    pub(super) seat: AtomicPtr<WorkerThread>,
     /// Which job it is in the middle of, for waits in isolation.
     pub(super) lineage: Lineage,
     pub(super) ancestry: Ancestry,
@@ -95,15 +113,23 @@ pub(super) struct ThreadInfo {
     pub(super) thread: Counter,
 }
 
+// SAFETY: only the core is not `Sync`, and it is read by `Registry::core` alone. It is `Send`: what
+// it holds belongs to no thread once the thread that had it has put its things away (`tidy_up`).
+unsafe impl Sync for ThreadInfo {}
+// SAFETY: as above.
+unsafe impl Send for ThreadInfo {}
+
 impl ThreadInfo {
-    pub(super) fn new(stealer: Stealer<JobHeader>) -> Self {
+    pub(super) fn new(index: usize, plan: &CorePlan) -> Self {
+        let (owner, stealer) = deque::new(index, DEQUE_CAPACITY, plan.prepared);
+        let core = WorkerThread::new(index, owner.with_hook(after_slow_push), plan);
         Self {
+            core: Box::new(CachePadded::new(core)),
             terminate: OnceLatch::new(),
             stealer,
             broadcasts: Parcels::new(),
             fifo: JobFifo::new(),
             meter: CachePadded::new(WorkMeter::default()),
-            seat: AtomicPtr::new(ptr::null_mut()),
             lineage: Lineage::new(),
             ancestry: Ancestry::new(),
             thread: Counter::new(),
@@ -127,32 +153,53 @@ pub(crate) struct Handlers {
 pub(crate) struct RegistryId(usize);
 
 impl Registry {
-    /// Returns a registry with these thieves' ends, one per worker. Starts no thread.
-    pub(super) fn new(stealers: Vec<Stealer<JobHeader>>, parts: RegistryParts) -> Arc<Self> {
-        let RegistryParts { sleep, oldest_first, isolates, probe, handlers, recruiter, .. } = parts;
-        let RegistryParts { spares, vacancies, .. } = parts;
-        let threads = Table::new(stealers.into_iter().map(ThreadInfo::new), sleep.seats());
-        let places = Places::new(sleep.workers());
-        let registry = Arc::new_cyclic(|this| Self {
-            sleep: probe.watch(sleep, this),
-            threads,
-            injector: CachePadded::new(Queue::new()),
-            overdue: Counter::new(),
-            slow_starts: Counter::new(),
-            sites: Sites::new(),
-            places,
-            spares,
-            isolates,
-            isolated_regions: Counter::new(),
-            with_ancestors: Counter::new(),
-            returned: Parcels::new(),
-            reasons_to_live: CachePadded::new(AtomicUsize::new(1)),
-            spawned: CachePadded::new(Bound::new()),
-            oldest_first,
-            probe,
-            handlers,
-            recruiter,
-            vacancies,
+    /// Returns a registry without threads.
+    pub(super) fn new(parts: RegistryParts) -> Arc<Self> {
+        let RegistryParts { sleep, oldest_first, isolates, probe, handlers, .. } = parts;
+        let RegistryParts { recruiter, adopts_caller, prepared, absence, .. } = parts;
+        let recruiter = Arc::new(recruiter);
+        let num_threads = sleep.workers();
+        let spares = Spares::new(sleep.seats() - num_threads);
+        let places = Places::new(num_threads);
+        let registry = Arc::new_cyclic(|this| {
+            let plan = CorePlan {
+                registry: this.as_ptr(),
+                num_threads,
+                adopts_caller,
+                isolates,
+                has_context: handlers.context.is_some(),
+                prepared,
+            };
+            let threads = Table::new(
+                (0..num_threads).map(|index| ThreadInfo::new(index, &plan)),
+                sleep.seats(),
+            );
+            let callbacks = Arc::new(Callbacks::of(plan.registry));
+            let mut sleep = sleep.with_posters(Arc::clone(&callbacks) as Arc<dyn Posters>);
+            if let Some((stay, idle_timeout)) = absence {
+                sleep = sleep.with_absence(callbacks as Arc<dyn Starter>, stay, idle_timeout);
+            }
+            Self {
+                sleep: probe.watch(sleep, this),
+                threads,
+                injector: CachePadded::new(Queue::new()),
+                overdue: Counter::new(),
+                slow_starts: Counter::new(),
+                sites: Sites::new(),
+                places,
+                spares,
+                isolates,
+                isolated_regions: Counter::new(),
+                with_ancestors: Counter::new(),
+                returned: Parcels::new(),
+                reasons_to_live: CachePadded::new(AtomicUsize::new(1)),
+                spawned: CachePadded::new(Bound::new()),
+                oldest_first,
+                probe,
+                handlers,
+                recruiter,
+                prepared,
+            }
         });
         registry.probe.begin(&registry);
         registry
@@ -169,6 +216,29 @@ impl Registry {
 
     pub(crate) fn num_threads(&self) -> usize {
         self.sleep.workers()
+    }
+
+    /// Returns the core of a seat.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread must have the core: no other thread uses it until this one has left it,
+    /// and it was left before.
+    pub(super) unsafe fn core(&self, seat: usize) -> &WorkerThread {
+        &self.threads[seat].core
+    }
+
+    /// Makes a spare seat, and others beside it, unless it was made before.
+    pub(super) fn make_seat(self: &Arc<Self>, seat: usize) {
+        let plan = CorePlan {
+            registry: Arc::as_ptr(self),
+            num_threads: self.num_threads(),
+            adopts_caller: false,
+            isolates: self.isolates,
+            has_context: self.has_context(),
+            prepared: self.prepared,
+        };
+        self.threads.get_or_grow(seat, |seat| ThreadInfo::new(seat, &plan));
     }
 
     /// Returns the highest number of workers, including spares, whose indices come last.

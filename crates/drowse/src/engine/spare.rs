@@ -5,21 +5,21 @@
 //! belongs to the frames on the worker's stack, as does its seat in the sleep protocol. A spare has
 //! both of its own. It is started when it is needed, and ends when it was not for a while.
 
+use super::crew::Role;
 use super::isolate::{Found, Since, let_others_in};
 use super::places::GivenUp;
-use super::registry::{Registry, ThreadInfo};
-use super::start::{Limits, ThreadBuilderParts, new_deque};
+use super::registry::Registry;
 use super::steal::ANY;
 use super::worker::WorkerThread;
-use crate::deque::Owner;
+
 use crate::diagnose::WaitFor;
-use crate::job::JobHeader;
+
 use crate::metrics::LoanMetrics;
 use crate::unwind;
 use drowse_sleep::LatchWord;
 use drowse_sync::atomic::{AtomicBool, Ordering};
 use drowse_sync::{
-    Arc, Counter, Mutex, Outlined, Prepared, Stopwatch, Table, WaitWord, hint, omittable, say,
+    Arc, Counter, Mutex, Outlined, Stopwatch, Table, WaitWord, hint, omittable, say,
 };
 use std::mem;
 use std::time::Duration;
@@ -40,9 +40,6 @@ pub(super) struct Spares {
     roster: Mutex<Outlined<Roster>>,
     /// Words that idle spares block on, one a seat.
     bells: Table<WaitWord>,
-    /// The thieves' ends of all deques.
-    limits: Arc<Limits>,
-    prepared: Prepared,
     /// Threads started; spares called; calls that found no spare.
     started: Counter,
     calls: Counter,
@@ -61,8 +58,8 @@ struct Roster {
 
 #[derive(Debug)]
 enum SpareSeat {
-    /// No thread. The deque waits for one.
-    Empty(Owner<JobHeader>),
+    /// No thread.
+    Empty,
     /// A thread that waits for a duty.
     Idle,
     /// A thread that was given a duty, and has not begun.
@@ -81,11 +78,9 @@ struct Duty {
 
 impl Spares {
     /// Returns room for `most` spares. They are made when they are needed.
-    pub(super) fn new(most: usize, limits: Arc<Limits>, prepared: Prepared) -> Self {
+    pub(super) fn new(most: usize) -> Self {
         Self {
             bells: Table::new([], most),
-            limits,
-            prepared,
             roster: Mutex::new(Outlined::new(Roster {
                 seats: Vec::new(),
                 freed: 0,
@@ -170,21 +165,18 @@ impl Registry {
         }
         let find = |is_fit: fn(&SpareSeat) -> bool| roster.seats.iter().position(is_fit);
         let idle = find(|seat| matches!(seat, SpareSeat::Idle));
-        let unused = || find(|seat| matches!(seat, SpareSeat::Empty(_)));
-        let Some(number) = idle.or_else(unused).or_else(|| self.make_spare_seats(&mut roster))
+        let unused = || find(|seat| matches!(seat, SpareSeat::Empty));
+        let Some(number) = idle.or_else(unused).or_else(|| self.make_spare_seat(&mut roster))
         else {
             drop(roster);
             self.report_shortage_of_spares();
             return None;
         };
         let seat = &mut roster.seats[number];
-        if let SpareSeat::Empty(deque) = mem::replace(seat, SpareSeat::Busy) {
-            if let Err(deque) = self.start_spare(number, deque) {
-                *seat = SpareSeat::Empty(deque);
-                drop(roster);
-                self.report_refused_spare();
-                return None;
-            }
+        if matches!(seat, SpareSeat::Empty) && !self.start_spare(number) {
+            drop(roster);
+            self.report_refused_spare();
+            return None;
         }
         self.sleep.open_seat(self.num_threads() + number);
         *seat = SpareSeat::Called(Duty { place, first: first() });
@@ -222,45 +214,26 @@ impl Registry {
         }
     }
 
-    /// Makes the parts for further spares. Returns the number of the first of them; `None` if there
-    /// can be no more.
-    fn make_spare_seats(&self, roster: &mut Roster) -> Option<usize> {
-        let Spares { bells, limits, prepared, .. } = &self.spares;
+    /// Makes a further spare seat. Returns its number; `None` if there can be no more.
+    fn make_spare_seat(self: &Arc<Self>, roster: &mut Roster) -> Option<usize> {
         let number = roster.seats.len();
         if number == self.spares.most() {
             return None;
         }
-        let seat = self.num_threads() + number;
-        bells.get_or_grow(number, |_| WaitWord::new(QUIET));
-        limits.0.get_or_grow(seat, |seat| {
-            let (owner, stealer) = new_deque(seat, *prepared);
-            roster.seats.push(SpareSeat::Empty(owner));
-            stealer
-        });
-        // The tables grow alike, so there is a thieves' end for each.
-        self.threads.get_or_grow(seat, |seat| ThreadInfo::new(limits.0[seat].clone()));
+        self.spares.bells.get_or_grow(number, |_| WaitWord::new(QUIET));
+        self.make_seat(self.num_threads() + number);
+        roster.seats.push(SpareSeat::Empty);
         Some(number)
     }
 
-    /// Starts the thread of a spare, which waits for the roster first. Returns `Err` if the system
-    /// refuses it.
-    fn start_spare(
-        self: &Arc<Self>,
-        number: usize,
-        deque: Owner<JobHeader>,
-    ) -> Result<(), Owner<JobHeader>> {
-        // A closure that is not run is dropped, with all that it has.
-        let kept = Arc::new(Mutex::new(Some(deque)));
-        let (registry, deque) = (Arc::clone(self), Arc::clone(&kept));
-        let run = move || {
-            let deque = deque.lock().take();
-            if let Some(deque) = deque {
-                run_spare(&registry, number, deque);
-            }
-        };
-        let started = self.recruiter.start_spare(&format!("drowse-spare-{number}"), Box::new(run));
-        self.spares.started.add(u64::from(started.is_ok()));
-        started.or_else(|_| kept.lock().take().map_or(Ok(()), Err))
+    /// Starts the thread of a spare, which waits for the roster first. Returns `false` if the
+    /// system refuses it.
+    fn start_spare(self: &Arc<Self>, number: usize) -> bool {
+        let Some(presence) = self.recruiter.expect(Role::Spare(number)) else { return false };
+        let registry = Arc::clone(self);
+        let started = presence.start(Box::new(move |_| run_spare(&registry, number))).is_ok();
+        self.spares.started.add(u64::from(started));
+        started
     }
 
     /// Waits for a duty, on a spare's thread. Returns `None` if there is none for a long time, or
@@ -346,18 +319,13 @@ impl Registry {
 }
 
 /// Runs a spare, on its thread.
-fn run_spare(registry: &Arc<Registry>, number: usize, deque: Owner<JobHeader>) {
+fn run_spare(registry: &Arc<Registry>, number: usize) {
     let index = registry.num_threads() + number;
-    let parts = ThreadBuilderParts {
-        index,
-        deque,
-        registry: Arc::clone(registry),
-        presence: None,
-        was_absent: false,
-    };
-    let worker = WorkerThread::new(parts, false);
-    // SAFETY: it stays in this frame, in its place, until this is dropped.
-    let current = unsafe { WorkerThread::make_current(&worker) };
+    // SAFETY: `start_spare` has started this thread for a seat that was empty.
+    let worker = unsafe { registry.core(index) };
+    // SAFETY: the registry is borrowed for longer than `current` lives.
+    let current = unsafe { WorkerThread::make_current(worker) };
+    worker.take_core();
     worker.begin_thread();
     registry.probe.begin_search(index);
     unwind::or_abort(|| {
@@ -378,9 +346,8 @@ fn run_spare(registry: &Arc<Registry>, number: usize, deque: Owner<JobHeader>) {
         worker.tidy_up();
     });
     drop(current);
-    let deque = worker.into_parts().deque;
     let mut roster = registry.spares.roster.lock();
-    roster.seats[number] = SpareSeat::Empty(deque);
+    roster.seats[number] = SpareSeat::Empty;
     roster.freed += 1;
     drop(roster);
     registry.start_for_the_refused(index);

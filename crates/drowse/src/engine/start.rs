@@ -1,27 +1,18 @@
 //! Start of a pool, and the life of a worker.
 
-use super::absent::Vacancies;
+use super::crew::Role;
 use super::current::IsCurrent;
-use super::push::after_slow_push;
 use super::recruit::{Presence, Recruiter};
 use super::registry::{Handlers, Registry, RegistryParts};
-use super::spare::Spares;
 use super::worker::WorkerThread;
-use crate::deque::{self, Owner, Stealer};
 use crate::diagnose::Probe;
-use crate::job::{JobHeader, Slabs};
+use crate::job::Slabs;
 use crate::unwind::{self, Payload};
-use drowse_sleep::{Host, Policy, Posters, Sleep, SleepProtocol, Starter, Steering};
-use drowse_sync::atomic::Ordering;
-use drowse_sync::{Arc, CachePadded, LightFences, Outlined, Prepared, Table};
-use std::fmt;
+use drowse_sleep::{Policy, Sleep, SleepProtocol, Steering};
+use drowse_sync::{Arc, LightFences, Outlined};
 use std::io;
 use std::mem;
-use std::ptr::{self, NonNull};
 use std::time::Duration;
-
-/// Initial capacity of a worker's deque, which grows as needed. (A model pays for each slot.)
-const DEQUE_CAPACITY: usize = if cfg!(drowse_loom) { 2 } else { 64 };
 
 /// Configuration of a pool that is to be started.
 pub(crate) struct StartPlan<'a> {
@@ -48,7 +39,7 @@ pub(crate) struct StartPlan<'a> {
     pub(crate) is_eager: bool,
     /// Time that a worker sleeps before its thread leaves.
     pub(crate) idle_timeout: Option<Duration>,
-    /// Starts a thread that calls [`run_worker`] with these parts.
+    /// Starts a thread that [runs](ThreadBuilderParts::run) this worker.
     pub(crate) spawn: &'a mut dyn FnMut(ThreadBuilderParts) -> io::Result<()>,
 }
 
@@ -74,27 +65,39 @@ pub(crate) enum Cause {
     Panic(Payload),
 }
 
-/// Parts of a worker that a thread needs to run it.
+/// A worker that a thread is going to run. The thread counts as present.
 #[derive(Debug)]
 pub(crate) struct ThreadBuilderParts {
+    // The registry is dropped first.
+    registry: Arc<Registry>,
     pub(crate) index: usize,
-    pub(super) deque: Owner<JobHeader>,
-    pub(super) registry: Arc<Registry>,
-    /// `None` if the thread was adopted: it existed before, and stays.
-    pub(super) presence: Option<Presence>,
     /// `true` if the worker was absent, and counts as searching.
-    pub(super) was_absent: bool,
+    was_absent: bool,
+    presence: Presence,
 }
 
 impl ThreadBuilderParts {
-    pub(crate) fn recruiter(&self) -> &Arc<Recruiter> {
+    /// Returns `None` if the pool has ended.
+    pub(super) fn of(registry: Arc<Registry>, index: usize, was_absent: bool) -> Option<Self> {
+        let presence = registry.recruiter.expect(Role::Worker(index))?;
+        Some(Self { registry, index, was_absent, presence })
+    }
+
+    pub(crate) fn recruiter(&self) -> &Recruiter {
         &self.registry.recruiter
     }
 
-    /// Counts the thread that is going to be started for this worker as present.
-    pub(super) fn expect_thread(&mut self) {
-        let recruiter = &self.registry.recruiter;
-        self.presence = Some(recruiter.expect(self.index));
+    /// Starts a thread of the pool for the worker.
+    pub(crate) fn start(self) -> io::Result<()> {
+        let Self { registry, index, was_absent, presence } = self;
+        presence.start(Box::new(move |_| registry.run_worker(index, was_absent)))
+    }
+
+    /// Makes the calling thread the worker, until the pool ends, or the worker has no work for
+    /// long.
+    pub(crate) fn run(self) {
+        let _enlisted = self.registry.recruiter.enlist();
+        self.registry.run_worker(self.index, self.was_absent);
     }
 }
 
@@ -104,15 +107,6 @@ impl StartPlan<'_> {
         let mut sleep = Sleep::new(self.num_threads, self.protocol, self.policy)
             .with_spares(self.max_spare_threads)
             .with_steering(self.steering);
-        let (mut owners, mut stealers) = (Vec::new(), Vec::new());
-        for index in 0..self.num_threads {
-            let (owner, stealer) = new_deque(index, prepared);
-            owners.push(owner);
-            stealers.push(stealer);
-        }
-        let limits = Arc::new(Limits(Table::new(stealers.iter().cloned(), sleep.seats())));
-        sleep = sleep.with_posters(Arc::clone(&limits) as Arc<dyn Posters>);
-        let most_spares = sleep.seats() - self.num_threads;
         if cfg!(drowse_shuttle) {
             // Lets a model reach the states in which more workers are awake than can run at once.
             sleep = sleep.with_room(1);
@@ -120,46 +114,25 @@ impl StartPlan<'_> {
         if self.guests {
             sleep = sleep.with_guests();
         }
-        let recruiter = Arc::new(self.recruiter);
         // Workers that always have a thread. The adopted caller is not enough, because it runs
         // other code: if the system refuses more threads, one other worker must still run jobs.
         let stay = 1 + usize::from(self.use_current_thread);
-        let vacancies = (!self.is_eager || self.idle_timeout.is_some())
-            .then(|| Arc::new(Vacancies::new(self.num_threads, Arc::clone(&recruiter))));
-        if let Some(vacancies) = &vacancies {
-            sleep = sleep.with_absence(
-                Arc::clone(vacancies) as Arc<dyn Starter>,
-                stay,
-                self.idle_timeout,
-            );
-        }
-        let parts = RegistryParts {
+        let can_be_absent = !self.is_eager || self.idle_timeout.is_some();
+        let registry = Registry::new(RegistryParts {
             sleep,
             oldest_first: self.oldest_first,
             isolates: self.isolates,
             probe: self.probe,
             handlers: self.handlers,
-            recruiter,
-            spares: Spares::new(most_spares, limits, prepared),
-            vacancies,
-        };
-        let registry = Registry::new(stealers, parts);
+            recruiter: self.recruiter,
+            adopts_caller: self.use_current_thread,
+            prepared,
+            absence: can_be_absent.then_some((stay, self.idle_timeout)),
+        });
         let refused =
             |started, cause| Refused { cause, started, recruiter: Arc::clone(&registry.recruiter) };
-        let mut unfinished = StopUnlessStarted { registry: &registry, adopted: None };
-        let mut first = Vec::with_capacity(owners.len());
-        for (index, deque) in owners.into_iter().enumerate() {
-            let registry = Arc::clone(&registry);
-            first.push(ThreadBuilderParts {
-                index,
-                deque,
-                registry,
-                presence: None,
-                was_absent: false,
-            });
-        }
-        let at_once = if self.is_eager { self.num_threads } else { stay };
-        let later = first.split_off(at_once.min(first.len()));
+        let mut unfinished = StopUnlessStarted { registry: &registry, has_adopted: false };
+        let at_once = if self.is_eager { self.num_threads } else { stay.min(self.num_threads) };
         let name_worker = |index: usize, name: &mut NameWorker<'_>| {
             let name = unwind::halt_unwinding(|| name(index))
                 .map_err(Cause::Panic)?
@@ -174,16 +147,17 @@ impl StartPlan<'_> {
             }
         }
         // Done before a thread runs that could need them.
-        for parts in later {
-            registry.begin_absent(parts);
+        for index in at_once..self.num_threads {
+            registry.begin_absent(index);
         }
-        for mut parts in first {
-            let index = parts.index;
+        for index in 0..at_once {
             if index == 0 && self.use_current_thread {
-                unfinished.adopted = Some(adopt_current_thread(parts));
+                adopt_current_thread(&registry);
+                unfinished.has_adopted = true;
             } else {
                 name_worker(index, self.name).map_err(|cause| refused(index, cause))?;
-                parts.expect_thread();
+                let parts = ThreadBuilderParts::of(Arc::clone(&registry), index, false);
+                let parts = parts.expect("we hold a reason for the pool to live");
                 (self.spawn)(parts).map_err(|error| refused(index, Cause::System(error)))?;
             }
         }
@@ -192,75 +166,40 @@ impl StartPlan<'_> {
     }
 }
 
-/// Limits of all workers: the sleep protocol lowers them, so that a worker posts its next push.
-pub(super) struct Limits(pub(super) Table<Stealer<JobHeader>>);
-
-/// Prints the name only: the sleep protocol has this as a trait object, so what this calls is in
-/// each program.
-impl fmt::Debug for Limits {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Limits")
-    }
-}
-
-impl Posters for Limits {
-    fn alert(&self, worker: usize) {
-        self.0[worker].alert();
-    }
-}
-
-pub(super) fn new_deque(
-    index: usize,
-    prepared: Prepared,
-) -> (Owner<JobHeader>, Stealer<JobHeader>) {
-    let (owner, stealer) = deque::new(index, DEQUE_CAPACITY, prepared);
-    (owner.with_hook(after_slow_push), stealer)
-}
-
 /// Guard of a start that may fail: the threads that were started end again, and the calling thread
 /// is no longer a worker.
 struct StopUnlessStarted<'a> {
     registry: &'a Arc<Registry>,
-    /// The worker that the calling thread has become.
-    adopted: Option<NonNull<CachePadded<WorkerThread>>>,
+    /// `true` if the calling thread has become the first worker.
+    has_adopted: bool,
 }
 
 impl Drop for StopUnlessStarted<'_> {
     fn drop(&mut self) {
         self.registry.release();
-        if let Some(leaked) = self.adopted {
-            // SAFETY: `adopt_current_thread` has leaked the box. Only code of this thread has
-            // borrowed it, by `WorkerThread::with_current`, which has returned.
-            let worker = unsafe { Box::from_raw(leaked.as_ptr()) };
-            drop(IsCurrent::of(&raw const **worker));
+        if self.has_adopted {
+            // SAFETY: this thread has it, since `adopt_current_thread`.
+            let worker = unsafe { self.registry.core(0) };
+            worker.tidy_up();
+            drop(IsCurrent::of(worker));
+            // SAFETY: the count that `adopt_current_thread` has kept. Only code of this thread has
+            // borrowed the worker, by `WorkerThread::with_current`, which has returned.
+            unsafe { Arc::decrement_strong_count(Arc::as_ptr(self.registry)) };
         }
     }
 }
 
-/// Returns a new worker on the heap, which the caller has to free.
-///
-/// Not on its thread's stack: a guest may fork, and in the child that thread does not exist, and
-/// its stack is used again for the next thread that the child starts.
-///
-/// # Panics
-///
-/// If the thread is a worker. Then there is nothing to free.
-fn leak_worker(parts: ThreadBuilderParts, is_adopted: bool) -> NonNull<CachePadded<WorkerThread>> {
-    WorkerThread::assert_may_become_one();
-    NonNull::from(Box::leak(Box::new(CachePadded::new(WorkerThread::new(parts, is_adopted)))))
-}
-
-/// Makes the calling thread a worker, for the rest of its life. The worker is leaked.
-fn adopt_current_thread(parts: ThreadBuilderParts) -> NonNull<CachePadded<WorkerThread>> {
-    let leaked = leak_worker(parts, true);
-    // SAFETY: it was leaked just now.
-    let worker: &WorkerThread = unsafe { leaked.as_ref() };
-    worker.begin_thread();
-    // SAFETY: leaked, so it stays where it is, unless `StopUnlessStarted` drops it, on this thread,
-    // after it has dropped what `make_current` returns.
+/// Makes the calling thread the first worker, for the rest of its life. So the pool is never freed.
+fn adopt_current_thread(registry: &Arc<Registry>) {
+    // SAFETY: no other thread has the core.
+    let worker = unsafe { registry.core(0) };
+    // SAFETY: the count that is kept below keeps the registry, which owns the core, unless
+    // `StopUnlessStarted` gives it back, after it has dropped what `make_current` returns.
     mem::forget(unsafe { WorkerThread::make_current(worker) });
+    mem::forget(Arc::clone(registry));
+    worker.take_core();
+    worker.begin_thread();
     LightFences::at_end_of_thread(rest_for_good);
-    leaked
 }
 
 /// Makes an adopted worker use full fences at the end of its thread: thread-locals of the user that
@@ -273,58 +212,33 @@ fn rest_for_good() {
     });
 }
 
-/// Runs a worker from its start handler to its exit handler; once more from the beginning if its
-/// thread was to leave and there was news.
-pub(crate) fn run_worker(mut parts: ThreadBuilderParts) {
-    // Dropped after everything else that belongs to the worker.
-    let _presence = parts.presence.take();
-    let _enlisted = parts.registry.recruiter.enlist();
-    let mut next = Some(parts);
-    while let Some(parts) = next {
-        next = be_worker(parts);
+impl Registry {
+    /// Runs a worker on the calling thread, from its start handler to its exit handler; once more
+    /// from the beginning if its thread was to leave and there was news.
+    fn run_worker(&self, index: usize, mut was_absent: bool) {
+        // SAFETY: the worker is new, or the calling thread was started because a waker has claimed
+        // it while it had no thread.
+        let worker = unsafe { self.core(index) };
+        loop {
+            // SAFETY: the registry is borrowed for longer than `current` lives.
+            let current = unsafe { WorkerThread::make_current(worker) };
+            worker.take_core();
+            worker.begin_thread();
+            // Each job and handler catches its panics. A panic that got here would leave the pool
+            // without a worker, and threads that wait for it would wait for ever.
+            let may_leave = unwind::or_abort(|| live(worker, self, was_absent));
+            drop(current);
+            if !may_leave || self.leave(index) {
+                return;
+            }
+            was_absent = true;
+        }
     }
 }
 
-/// Runs a worker once. Returns the parts if the thread was to leave, and there was news.
-fn be_worker(parts: ThreadBuilderParts) -> Option<ThreadBuilderParts> {
-    let was_absent = parts.was_absent;
-    let registry = Arc::clone(&parts.registry);
-    let index = parts.index;
-    let leaked = leak_worker(parts, false);
-    // SAFETY: freed by `Box::from_raw` below, after the last use of `worker`.
-    let worker: &WorkerThread = unsafe { leaked.as_ref() };
-    // SAFETY: `current` is dropped before the worker is freed.
-    let current = unsafe { WorkerThread::make_current(worker) };
-    worker.begin_thread();
-    let seat = &registry.threads[index].seat;
-    // ORDERING: relaxed; `sit_down` reads it after `Slots::sit` has acquired the slot, which this
-    // thread releases when it parks.
-    seat.store(ptr::from_ref(worker).cast_mut(), Ordering::Relaxed);
-    // Each job and handler catches its panics. A panic that got here would leave the pool without a
-    // worker, and threads that wait for it would wait for ever.
-    let life = unwind::or_abort(|| live(worker, &registry, was_absent));
-    // ORDERING: relaxed; the worker counts as active, so `Slots::sit` fails: no guest reads this.
-    seat.store(ptr::null_mut(), Ordering::Relaxed);
-    drop(current);
-    // SAFETY: leaked above, and freed here only. This thread no longer uses a reference to it, and
-    // no guest has one: a guest gives the seat back before this thread wakes up.
-    let worker = unsafe { Box::from_raw(leaked.as_ptr()) };
-    match life {
-        Life::Ended => None,
-        Life::Bored => registry.leave(worker.into_inner().into_parts()),
-    }
-}
-
-/// Reasons for which a worker ends.
-enum Life {
-    /// The pool has ended.
-    Ended,
-    /// The worker has slept for long, and its thread may leave.
-    Bored,
-}
-
-/// Runs the handlers and the main loop of a worker.
-fn live(worker: &WorkerThread, registry: &Registry, was_absent: bool) -> Life {
+/// Runs the handlers and the main loop of a worker. Returns `true` if the worker has slept for long,
+/// and its thread may leave; `false` if the pool has ended.
+fn live(worker: &WorkerThread, registry: &Registry, was_absent: bool) -> bool {
     let index = worker.index();
     // A waker that started an absent worker relies on it to search.
     let mut searching = was_absent.then(|| registry.sleep.arrive(index, worker.end()));
@@ -348,49 +262,12 @@ fn live(worker: &WorkerThread, registry: &Registry, was_absent: bool) -> Life {
     // The exit handler, or a job that it has spawned, may have blocked and come back without a
     // place. The next thread of this worker begins with the place.
     let may_leave = is_bored && worker.wait_for_place();
-    if may_leave {
-        worker.tidy_up();
-        registry.release_own_thread();
-        return Life::Bored;
+    worker.tidy_up();
+    if !may_leave {
+        registry.sleep.mark_gone(index);
     }
-    registry.sleep.mark_gone(index);
     registry.release_own_thread();
-    Life::Ended
-}
-
-impl Registry {
-    /// Begins a worker that has no thread yet.
-    fn begin_absent(&self, parts: ThreadBuilderParts) {
-        self.sleep.report_for_absent();
-        let back = self.leave(parts);
-        assert!(back.is_none(), "nobody else is there yet");
-    }
-
-    /// Leaves an active worker without a thread. Returns the parts if there is news for the worker.
-    fn leave(&self, mut parts: ThreadBuilderParts) -> Option<ThreadBuilderParts> {
-        let vacancies = self.vacancies.as_ref().expect("a pool whose workers leave has vacancies");
-        let index = parts.index;
-        parts.was_absent = true;
-        vacancies.deposit(parts);
-        let home = self.threads[index].terminate.word();
-        let host = Leaver { registry: self, index };
-        // If the parts are gone, the pool has ended.
-        if self.sleep.leave(index, home, &host) { None } else { vacancies.take(index) }
-    }
-}
-
-/// A worker that leaves, for the callbacks of the sleep protocol.
-struct Leaver<'r> {
-    registry: &'r Registry,
-    index: usize,
-}
-
-impl Host for Leaver<'_> {
-    fn work_visible(&self) -> bool {
-        self.registry.work_visible()
-            || self.registry.has_letter(self.index)
-            || self.registry.must_yield_place(Some(self.index))
-    }
+    may_leave
 }
 
 #[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]

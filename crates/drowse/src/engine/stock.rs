@@ -234,7 +234,7 @@ impl WorkerThread {
     /// Puts back the reason of a job that has ended on the worker.
     pub(crate) fn put_reason(&self) {
         // SAFETY: the reason was the job's. The worker holds the registry.
-        unsafe { self.stocks.reasons.put(&raw const *self.registry) };
+        unsafe { self.stocks.reasons.put(&raw const **self.registry) };
     }
 
     /// Begins a job that is a reason for its pool to live. Returns the argument for its end.

@@ -76,8 +76,6 @@ impl SharedCount for Registry {
                 // WAKE: each worker waits for its own latch, in its main loop, and may sleep there.
                 thread.terminate.set_and_wake(registry, index);
             }
-            // The loop has claimed the absent workers; `Vacancies::start` does not start them now.
-            registry.vacancies.iter().for_each(|vacancies| vacancies.clear());
         }
     }
 }

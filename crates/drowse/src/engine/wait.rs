@@ -211,7 +211,9 @@ impl Host for WorkerThread {
     fn work_visible(&self) -> bool {
         self.registry.work_visible()
             || self.has_letter()
-            || self.place_is_wanted()
+            // WAKE: `come_back` asks for the place, then calls the holder; the fence of
+            // `Sleep::call` pairs with the one that was executed since we were counted as asleep.
+            || look!("place/leaves-wanted", self.place_is_wanted())
             || self.could_retake_place()
     }
 
@@ -232,6 +234,7 @@ impl Host for WorkerThread {
     }
 
     fn after_sleep(&self) {
+        self.take_core(); // A guest may have had it.
         self.registry.acquire_thread();
     }
 }

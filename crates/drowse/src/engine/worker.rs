@@ -6,9 +6,8 @@ use super::isolate::Isolation;
 use super::lineage::{Lineage, Origin, Origins, Point};
 use super::place::NOWHERE;
 use super::places::Ticket;
-use super::registry::Registry;
+use super::registry::{CorePlan, Registry};
 use super::rng::Rng;
-use super::start::ThreadBuilderParts;
 use super::steal::Requests;
 use super::stock::{PanicGoes, Stocks};
 use crate::deque::Owner;
@@ -18,18 +17,20 @@ use drowse_sleep::LatchWord;
 use drowse_sync::{Arc, ThreadId, heavy_fences_executed, random_seed};
 use std::cell::Cell;
 use std::fmt;
+use std::mem::ManuallyDrop;
 
-/// A worker, as its own thread sees it. The deque comes first, so that a `join` needs, and saves,
-/// one register for both.
+/// The core of a seat: the state that a thread needs to run jobs there. It is made with the seat and
+/// lives as long as the pool; one thread at a time [has](Self::take_core) it. The deque comes first,
+/// so that a `join` needs, and saves, one register for both.
 #[repr(C)]
 pub(crate) struct WorkerThread {
     pub(super) deque: Owner<JobHeader>,
     index: usize,
-    /// Before the registry, which must still exist when they are dropped.
     pub(super) stocks: Stocks,
     /// Memory for the jobs that it spawns.
     slabs: Slabs,
-    pub(super) registry: Arc<Registry>,
+    /// Not counted: the registry owns the core. A thread that has the core holds the registry.
+    pub(super) registry: ManuallyDrop<Arc<Registry>>,
     pub(super) rng: Rng,
     /// Jobs from deques that it has run since it last looked into the injector.
     pub(super) deque_streak: Cell<u32>,
@@ -68,31 +69,25 @@ pub(crate) struct WorkerThread {
 }
 
 impl WorkerThread {
-    pub(super) fn new(parts: ThreadBuilderParts, is_adopted: bool) -> Self {
-        // The worker's fences on other threads count too.
-        let counted = parts.registry.threads[parts.index].meter.heavy_fences.get();
-        let detour = Detour::new(&parts.registry);
+    /// Makes the core of a seat.
+    pub(super) fn new(index: usize, deque: Owner<JobHeader>, plan: &CorePlan) -> Self {
+        let is_adopted = plan.adopts_caller && index == 0;
+        // SAFETY: it comes from `Weak::as_ptr` or `Arc::as_ptr`, and the `Arc` is neither dropped
+        // nor used before the registry is complete, which owns the core.
+        let registry = ManuallyDrop::new(unsafe { Arc::from_raw(plan.registry) });
         Self {
-            deque: parts.deque,
-            index: parts.index,
+            deque,
+            index,
             stocks: Stocks::new(is_adopted),
             slabs: Slabs::new(),
-            isolated: Cell::new(if parts.registry.isolates {
-                Isolation::Pool
-            } else {
-                Isolation::Off
-            }),
+            isolated: Cell::new(if plan.isolates { Isolation::Pool } else { Isolation::Off }),
             floor: Cell::new(0),
             in_order: InOrder::default(),
             awaits: Cell::new(None),
-            place: Cell::new(if parts.index < parts.registry.num_threads() {
-                parts.index
-            } else {
-                NOWHERE
-            }),
+            place: Cell::new(if index < plan.num_threads { index } else { NOWHERE }),
             ticket: Cell::new(None),
             back_to: Cell::new(NOWHERE),
-            registry: parts.registry,
+            registry,
             rng: Rng::new(random_seed()),
             deque_streak: Cell::new(0),
             streak_elsewhere: Cell::new(0),
@@ -101,11 +96,11 @@ impl WorkerThread {
             turns: Cell::new(0),
             posts_later: Cell::new(false),
             requests: Requests::default(),
-            heavy_fences_before: Cell::new(heavy_fences_executed().wrapping_sub(counted)),
+            heavy_fences_before: Cell::new(0),
             panic_goes: Cell::default(),
             waits: Cell::new(0),
             is_adopted,
-            detour,
+            detour: Detour::new(plan.has_context),
         }
     }
 
@@ -119,12 +114,11 @@ impl WorkerThread {
         self.index
     }
 
-    /// Returns the parts for another thread to become this worker, which must not be current, must
-    /// have rested, and must have no jobs.
-    pub(super) fn into_parts(self) -> ThreadBuilderParts {
-        debug_assert!(!self.is_current());
-        let Self { index, deque, registry, .. } = self;
-        ThreadBuilderParts { index, deque, registry, presence: None, was_absent: false }
+    /// Begins to count the calling thread's heavy fences as this worker's. For a thread that takes
+    /// the core, and for one whose core a guest may have had.
+    pub(super) fn take_core(&self) {
+        let counted = self.meter().heavy_fences.get();
+        self.heavy_fences_before.set(heavy_fences_executed().wrapping_sub(counted));
     }
 
     /// Returns `true` if its thread existed before the pool, and was adopted.
