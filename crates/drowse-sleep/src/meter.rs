@@ -51,7 +51,7 @@ pub(crate) struct Meter {
 impl Meter {
     /// Returns a table for `workers` workers that can grow to `seats` seats.
     pub(crate) fn table(workers: usize, seats: usize) -> Table<CachePadded<Self>> {
-        Table::new((0..workers).map(|_| CachePadded::new(Self::default())), seats)
+        Table::new(workers, seats, |_| CachePadded::new(Self::default()))
     }
 
     pub(crate) fn count_wake(&self, reason: Reason) {

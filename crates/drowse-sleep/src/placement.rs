@@ -121,7 +121,7 @@ impl Placement {
             habit: Habit::default(),
             late: LateStarts::new(),
             process: Process::this(),
-            seats: Table::new((0..workers).map(|_| Seat::new()), seats),
+            seats: Table::new(workers, seats, |_| Seat::new()),
             failures: Counter::new(),
         }
     }

@@ -28,10 +28,9 @@ pub(crate) struct Probe {
 impl Probe {
     /// Returns the probe of a pool with this number of workers and of seats.
     pub(crate) fn new(plan: &Ready, tracing: &Tracing, workers: usize, seats: usize) -> Self {
-        let first = (0..workers).map(|_| CachePadded::new(Trail::default()));
         Self {
             plan: Arc::clone(plan),
-            trails: Table::new(first, seats),
+            trails: Table::new(workers, seats, |_| CachePadded::new(Trail::default())),
             recorder: tracing.begun.as_ref().map(|(_, recorder)| Arc::clone(recorder)),
             outside: plan.stall_after.map(|_| Outside::new()),
             stall_watch: OnceLock::new(),

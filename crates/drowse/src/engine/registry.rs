@@ -170,10 +170,8 @@ impl Registry {
                 has_context: handlers.context.is_some(),
                 prepared,
             };
-            let threads = Table::new(
-                (0..num_threads).map(|index| ThreadInfo::new(index, &plan)),
-                sleep.seats(),
-            );
+            let threads =
+                Table::new(num_threads, sleep.seats(), |index| ThreadInfo::new(index, &plan));
             let callbacks = Arc::new(Callbacks::of(plan.registry));
             let mut sleep = sleep.with_posters(Arc::clone(&callbacks) as Arc<dyn Posters>);
             if let Some((stay, idle_timeout)) = absence {

@@ -80,7 +80,7 @@ impl Spares {
     /// Returns room for `most` spares. They are made when they are needed.
     pub(super) fn new(most: usize) -> Self {
         Self {
-            bells: Table::new([], most),
+            bells: Table::new(0, most, |_| WaitWord::new(QUIET)),
             roster: Mutex::new(Outlined::new(Roster {
                 seats: Vec::new(),
                 freed: 0,

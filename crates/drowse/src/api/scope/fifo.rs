@@ -81,8 +81,7 @@ where
 
 impl<'scope> ScopeFifo<'scope> {
     fn new(owner: Option<&WorkerThread>, registry: Arc<Registry>) -> Self {
-        let workers = (0..registry.num_threads()).map(|_| JobFifo::new());
-        let fifos = Table::new(workers, registry.num_seats());
+        let fifos = Table::new(registry.num_threads(), registry.num_seats(), |_| JobFifo::new());
         Self { base: ScopeBase::new(owner, registry), fifos }
     }
 
