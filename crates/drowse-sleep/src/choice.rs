@@ -59,6 +59,12 @@ impl SleepProtocol {
         Self::Relay,
     ];
 
+    /// Names whose options are in the other order.
+    const IN_OTHER_ORDER: [(&'static str, Self); 2] = [
+        ("counters:blocks,queue", Self::counters(Idleness::LocalQueue, WakeSize::PowerOfTwo)),
+        ("counters:blocks,more", Self::counters(Idleness::KeepOneMore, WakeSize::PowerOfTwo)),
+    ];
+
     const fn counters(idleness: Idleness, wake: WakeSize) -> Self {
         Self::Counters(Counters { idleness, wake })
     }
@@ -125,26 +131,31 @@ impl FromStr for SleepProtocol {
     type Err = UnknownProtocol;
 
     fn from_str(name: &str) -> Result<Self, UnknownProtocol> {
-        let wanted = name.trim();
-        let chosen = Self::VARIANTS.into_iter().find(|protocol| means(wanted, protocol.name()));
-        chosen.ok_or_else(|| UnknownProtocol(name.to_owned()))
-    }
-}
-
-/// Returns `true` if the two names are equal, with their options in any order.
-fn means(one: &str, other: &str) -> bool {
-    match (one.split_once(':'), other.split_once(':')) {
-        (None, None) => one == other,
-        (Some((one, options)), Some((other, others))) => {
-            one.trim() == other.trim() && has_all(options, others) && has_all(others, options)
+        for protocol in Self::VARIANTS {
+            if is_name(name, protocol.name()) {
+                return Ok(protocol);
+            }
         }
-        _ => false,
+        for (other, protocol) in Self::IN_OTHER_ORDER {
+            if is_name(name, other) {
+                return Ok(protocol);
+            }
+        }
+        Err(UnknownProtocol(name.to_owned()))
     }
 }
 
-/// Returns `true` if each of these options is among the others.
-fn has_all(options: &str, others: &str) -> bool {
-    options.split(',').all(|option| others.split(',').any(|other| other.trim() == option.trim()))
+/// Returns `true` if the text, without its spaces, is this name.
+#[inline(never)]
+fn is_name(text: &str, name: &str) -> bool {
+    let mut rest = name.as_bytes();
+    for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace()) {
+        match rest {
+            [first, others @ ..] if *first == byte => rest = others,
+            _ => return false,
+        }
+    }
+    rest.is_empty()
 }
 
 /// Error for a name that no sleep protocol has. Its message lists the names.
@@ -176,6 +187,18 @@ mod tests {
         for protocol in SleepProtocol::VARIANTS {
             assert_eq!(protocol.build().rules().name, protocol.name());
             assert_eq!(protocol.name().parse(), Ok(protocol));
+        }
+    }
+
+    #[test]
+    fn options_come_in_any_order_and_with_spaces() {
+        for (name, protocol) in SleepProtocol::IN_OTHER_ORDER {
+            assert_eq!(name.parse(), Ok(protocol));
+            let with_spaces = format!(" {} ", name.replace(':', ": ").replace(',', " , "));
+            assert_eq!(with_spaces.parse(), Ok(protocol));
+        }
+        for name in ["", "counters:", "counter", "counters:queue,", "jec:blitz,every", "relays"] {
+            assert!(name.parse::<SleepProtocol>().is_err(), "{name}");
         }
     }
 }

@@ -19,8 +19,6 @@ pub struct Motion {
 /// Current state of a thread, for people to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
-    /// Name of the thread, as far as the system keeps it.
-    pub name: String,
     /// State in the system's words: `S (sleeping)`.
     pub state: String,
     /// Kernel function in which the thread waits, if the system tells.
@@ -49,35 +47,57 @@ impl ThreadId {
     /// }
     /// ```
     pub fn task(self) -> Option<Task> {
-        let status = read_task(self, "status")?;
-        Some(Task {
-            name: field(&status, "Name")?.to_owned(),
-            state: field(&status, "State")?.to_owned(),
+        let state = field(&read_task(self, "status")?, "State:")?.to_owned();
+        let mut task = Task { state, wait_channel: None, system_call: None };
+        if let Some(channel) = read_task(self, "wchan") {
             // 0 if the thread runs, or if this process may not read it.
-            wait_channel: read_task(self, "wchan")
-                .filter(|channel| !matches!(channel.trim(), "" | "0")),
-            system_call: read_task(self, "syscall").as_deref().and_then(call_from),
-        })
+            task.wait_channel =
+                Some(channel).filter(|channel| !matches!(channel.trim_ascii(), "" | "0"));
+        }
+        if let Some(line) = read_task(self, "syscall") {
+            task.system_call = call_from(&line);
+        }
+        Some(task)
     }
 }
 
+/// Returns the value of a line that begins with `name`, which includes the colon.
+#[inline(never)]
 fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
-    status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
+    let mut rest = status;
+    loop {
+        let end = rest.bytes().position(|byte| byte == b'\n').unwrap_or(rest.len());
+        let (line, others) = rest.split_at(end);
+        if let Some(value) = line.strip_prefix(name) {
+            return Some(value.trim_ascii());
+        }
+        rest = others.get(1..)?;
+    }
 }
 
 fn motion_from(status: &str) -> Option<Motion> {
-    let count = |name| field(status, name)?.parse::<u64>().ok();
+    let count = |name| number_from(field(status, name)?);
     Some(Motion {
-        waits: field(status, "State")?.starts_with('S'),
-        switches: count("voluntary_ctxt_switches")?
-            .wrapping_add(count("nonvoluntary_ctxt_switches")?),
+        waits: field(status, "State:")?.starts_with('S'),
+        switches: count("voluntary_ctxt_switches:")?
+            .wrapping_add(count("nonvoluntary_ctxt_switches:")?),
     })
 }
 
 /// Returns the call that a line of `syscall` tells of: its number comes first.
 fn call_from(line: &str) -> Option<String> {
-    let number = line.split_ascii_whitespace().next()?.parse().ok()?;
-    Some(system_call_name(number).map_or_else(|| format!("system call {number}"), str::to_owned))
+    let number = number_from(line)?;
+    let name = u32::try_from(number).ok().and_then(system_call_name);
+    Some(name.map_or_else(|| format!("system call {number}"), str::to_owned))
+}
+
+/// Returns the number that the text begins with.
+fn number_from(text: &str) -> Option<u64> {
+    let mut number = None;
+    for byte in text.bytes().take_while(u8::is_ascii_digit) {
+        number = Some(number.unwrap_or(0_u64).wrapping_mul(10).wrapping_add((byte - b'0').into()));
+    }
+    number
 }
 
 #[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]
@@ -90,7 +110,7 @@ mod tests {
     #[test]
     fn a_status_tells_state_and_switches() {
         assert_eq!(motion_from(STATUS), Some(Motion { waits: true, switches: 42 }));
-        assert_eq!(field(STATUS, "Name"), Some("dozer: 1"));
+        assert_eq!(field(STATUS, "Name:"), Some("dozer: 1"));
         for busy in ["R (running)", "D (disk sleep)"] {
             assert!(!motion_from(&STATUS.replace("S (sleeping)", busy)).unwrap().waits, "{busy}");
         }

@@ -44,7 +44,7 @@ impl Variable {
     fn get(&self, is_known: &dyn Fn(&str) -> bool) -> Option<&str> {
         let read = || {
             let value = value_of(self.name)?;
-            let chosen = value.trim().to_ascii_lowercase();
+            let chosen = value.trim_ascii().to_ascii_lowercase();
             if is_known(&chosen) {
                 return Some(chosen);
             }
@@ -73,7 +73,7 @@ impl Once {
 /// container files clear variables that way.
 pub(crate) fn value_of(name: &str) -> Option<String> {
     let value = env::var_os(name)?.to_string_lossy().into_owned();
-    (!value.trim().is_empty()).then_some(value)
+    (!value.trim_ascii().is_empty()).then_some(value)
 }
 
 /// Prints that a variable has an invalid value, which values it takes, and what is used instead.
@@ -107,7 +107,7 @@ pub(crate) fn time(value: &str, unit: Duration, if_on: Duration) -> Option<Optio
     } else {
         (value, unit)
     };
-    let number = number.trim_end();
+    let number = number.trim_ascii_end();
     if !number.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
         return switch(value).map(|on| on.then_some(if_on));
     }

@@ -158,7 +158,7 @@ pub(super) fn default_steering() -> Steering {
 pub(super) fn default_num_threads() -> usize {
     static ANSWER: OnceLock<usize> = OnceLock::new();
     *ANSWER.get_or_init(|| {
-        let chosen = value_of(NUM_THREADS).and_then(|value| match value.trim().parse() {
+        let chosen = value_of(NUM_THREADS).and_then(|value| match value.trim_ascii().parse() {
             // Zero stands for the number of cores.
             Ok(0) => Some(core_count()),
             Ok(threads) if threads <= max_num_threads() => Some(threads),

@@ -60,8 +60,11 @@ impl CpuMask {
     /// Returns the number of processors in the set.
     #[inline(never)]
     pub fn count(&self) -> usize {
-        // SAFETY: a plain function of the set.
-        usize::try_from(unsafe { libc::CPU_COUNT(&self.0) }).unwrap_or(0)
+        let mut count = 0;
+        for cpu in 0..Self::CAPACITY {
+            count += usize::from(self.contains(cpu));
+        }
+        count
     }
 
     /// Returns `true` if the processor is in the set.
@@ -102,7 +105,7 @@ impl CpuMask {
         static POSSIBLE: OnceLock<Option<usize>> = OnceLock::new();
         let possible = POSSIBLE.get_or_init(|| {
             let list = std::fs::read_to_string("/sys/devices/system/cpu/possible").ok()?;
-            count_of_list(list.trim())
+            count_of_list(list.trim_ascii_end())
         });
         if possible.is_none_or(|possible| self.count() < possible) {
             return self;
@@ -140,11 +143,21 @@ impl PartialEq for CpuMask {
 
 /// Returns the count of numbers in a list like `0-3,8`.
 fn count_of_list(list: &str) -> Option<usize> {
-    list.split(',').try_fold(0, |count, part| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
-        Some(count + last.checked_sub(first)? + 1)
-    })
+    let (mut count, mut first, mut number) = (0, None, None::<usize>);
+    for byte in list.bytes().chain([b',']) {
+        match byte {
+            b'0'..=b'9' => {
+                number = Some(number.unwrap_or(0).wrapping_mul(10) + usize::from(byte - b'0'))
+            }
+            b'-' if first.is_none() => first = Some(number.take()?),
+            b',' => {
+                let last = number.take()?;
+                count += last.checked_sub(first.take().unwrap_or(last))? + 1;
+            }
+            _ => return None,
+        }
+    }
+    Some(count)
 }
 
 impl std::fmt::Debug for CpuMask {

@@ -2,6 +2,7 @@
 
 use super::ThreadId;
 use super::futex::SYS_FUTEX;
+use std::fmt::Write;
 
 /// Returns the contents of a file in `/proc` about the thread.
 pub(crate) fn read_task(thread: ThreadId, file: &str) -> Option<String> {
@@ -37,9 +38,11 @@ pub(crate) fn system_call_name(number: u32) -> Option<&'static str> {
 /// Returns the command that shows the stacks of all threads of this process. It first shows the
 /// debugger's numbers of the first few of `threads`.
 pub fn stacks_command(threads: &[ThreadId]) -> Option<String> {
-    let mut find = String::new();
+    let mut command = format!("gdb -p {} -batch", std::process::id());
     for thread in threads.iter().take(4) {
-        find += &format!(" -ex 'thread find LWP {}'", thread.to_bits());
+        // Writing to a string does not fail.
+        let _ = write!(command, " -ex 'thread find LWP {}'", thread.to_bits());
     }
-    Some(format!("gdb -p {} -batch{find} -ex 'thread apply all bt'", std::process::id()))
+    command.push_str(" -ex 'thread apply all bt'");
+    Some(command)
 }
