@@ -87,31 +87,11 @@ impl Protocol for FaultyRelay {
         self.0.rules()
     }
 
-    fn stop_looking(&self, word: u64) -> (u64, Baton) {
-        self.0.stop_looking(word)
-    }
-
     fn post(&self, word: u64, posted: &Posted) -> (u64, Wake) {
         match self.0.post(word, posted) {
             (_, Wake::Sentry) if mutant::active("relay/no-sentry") => (word, Wake::Nobody),
-            (_, wake) if self.is_owed(word) && mutant::active("relay/relies-quietly") => {
-                (word, wake)
-            }
             decision => decision,
         }
-    }
-
-    /// Whoever is up, in a model, is none that would be through with it soon.
-    fn owe(&self, word: u64, _workers: usize) -> Option<u64> {
-        self.0.owe(word, Heads::of(word).inactive)
-    }
-
-    fn pay(&self, word: u64) -> (u64, bool) {
-        self.0.pay(word)
-    }
-
-    fn is_owed(&self, word: u64) -> bool {
-        self.0.is_owed(word)
     }
 
     fn baton(&self, word: u64, posted: &Posted) -> (u64, Wake) {
@@ -121,18 +101,6 @@ impl Protocol for FaultyRelay {
             }
             decision => decision,
         }
-    }
-
-    fn stand_down(&self, word: u64) -> u64 {
-        self.0.stand_down(word)
-    }
-
-    fn finds(&self, word: u64) -> u64 {
-        self.0.finds(word)
-    }
-
-    fn is_clear(&self, word: u64) -> bool {
-        self.0.is_clear(word)
     }
 }
 

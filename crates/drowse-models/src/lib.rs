@@ -21,7 +21,7 @@
 //! | `loom_placement` | a sleeper that is sent elsewhere arrives when it was let go, not before |
 //! | `loom_two_sleepers` | one of two workers that fall asleep at once runs the job |
 //! | `loom_sentry` | who relied on a sentry that was not to be had is not forgotten |
-//! | `loom_owed` | what a worker posts while somebody owes the wake is looked after |
+//! | `loom_defer` | what a worker posts while wakes are deferred is looked after |
 //! | `loom_seat` | a guest and a worker have one seat by turns, and what comes meanwhile is done |
 //! | `loom_absent` | a worker whose thread leaves misses no news, and gets another thread for it |
 //! | `loom_alone` | a worker that sleeps alone wakes for its latch, and when it is called |

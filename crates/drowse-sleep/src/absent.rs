@@ -13,7 +13,6 @@
 
 use crate::fall_asleep::Bed;
 use crate::slots::{Boredom, Claim};
-use crate::word::Event;
 use crate::{Host, Idle, LatchWord, Reason, Sleep};
 use drowse_sync::{Arc, faulty, omittable};
 use std::fmt;
@@ -65,7 +64,7 @@ impl Sleep {
     #[must_use]
     pub fn leave(&self, worker: usize, home: &LatchWord, host: &dyn Host) -> bool {
         self.not_stuck(worker);
-        self.word.change(Event::StartLooking, |word| (self.protocol.start_looking(word), ()));
+        self.word.start_looking();
         self.observe(|observer| observer.idle(worker));
         self.stay_away(worker, home, host)
     }
@@ -88,7 +87,7 @@ impl Sleep {
     /// Makes the calling thread this worker, which was claimed while it was absent, or could not
     /// leave. The worker searches.
     pub fn arrive(&self, worker: usize, home: &LatchWord) -> Idle {
-        if self.rules.tells_latch {
+        if self.word.rules.tells_latch {
             home.tell_awake();
         }
         self.placement.unsettle(worker);
@@ -149,7 +148,7 @@ impl Sleep {
             }),
         }
         if is_up {
-            omittable!("absent/bored-stays-counted", self.uncount());
+            omittable!("absent/bored-stays-counted", self.word.uncount());
         }
         is_up
     }

@@ -9,7 +9,8 @@
 //! middle of a job, which is true. But it uses no processor, so there is [room](crate::room) for
 //! another worker.
 
-use crate::{Host, LatchWord, Reason, Sleep, Wake, Waker};
+use crate::wake::News;
+use crate::{Host, LatchWord, Reason, Sleep, Waker};
 use drowse_sync::{full_fence, look, omittable};
 
 impl Sleep {
@@ -24,7 +25,7 @@ impl Sleep {
         has_news: &dyn Fn() -> bool,
         host: &dyn Host,
     ) {
-        self.pay_if_owed(|| host.work_visible());
+        self.resume_deferred_wakes(|| host.work_visible());
         self.slots.prepare_alone(worker);
         // WAKE: from here on the thread that sets the latch learns from `LatchWord::set` that it
         // must wake us, whatever the protocol.
@@ -44,7 +45,7 @@ impl Sleep {
 
     fn park_alone(&self, worker: usize, host: &dyn Host) {
         let meter = &self.meters[worker];
-        self.alone.add(1);
+        self.room.alone.add(1);
         self.observe(|observer| observer.asleep(worker));
         host.before_sleep();
         let since = self.clock.elapsed();
@@ -52,7 +53,7 @@ impl Sleep {
         self.slots.park_alone(worker);
         meter.unpark(since, self.clock.elapsed(), true);
         host.after_sleep();
-        self.alone.subtract(1);
+        self.room.alone.subtract(1);
         self.observe(|observer| observer.awake(worker));
         self.observe(|observer| observer.active(worker));
     }
@@ -62,7 +63,7 @@ impl Sleep {
     pub fn call(&self, worker: usize) {
         // ORDERING: pairs with the fence in `sleep_alone`, or that in `announce` or `commit`.
         full_fence("alone/no-call-fence");
-        omittable!("alone/no-call", self.wake(Reason::Call, Waker::GoesOn, &|| Wake::Only(worker)));
+        omittable!("alone/no-call", self.wake(Reason::Call, Waker::GoesOn, &News::For(worker)));
     }
 
     /// Wakes all workers that sleep alone: there may be something for any of them.
@@ -70,7 +71,7 @@ impl Sleep {
         // ORDERING: pairs with the fence in `sleep_alone`, as in `call`.
         full_fence("alone/no-call-fence");
         for worker in (0..self.seats_in_use()).filter(|worker| self.sleeps_alone(*worker)) {
-            self.wake(Reason::Call, Waker::GoesOn, &|| Wake::Only(worker));
+            self.wake(Reason::Call, Waker::GoesOn, &News::For(worker));
         }
     }
 
@@ -81,6 +82,6 @@ impl Sleep {
 
     /// Returns how many workers sleep alone.
     pub fn sleeping_alone(&self) -> usize {
-        usize::try_from(self.alone.get()).unwrap_or(0)
+        usize::try_from(self.room.alone.get()).unwrap_or(0)
     }
 }

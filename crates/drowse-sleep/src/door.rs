@@ -1,8 +1,8 @@
 //! Doorkeeper: a sleeper that looks after the posts of guests.
 //!
 //! A guest's short piece of work is done before a worker that it woke could help, and waking one
-//! costs more than the work. So it would be better to [owe](crate::owed) the wakes. But a guest is
-//! busy and cannot look after what it owes. So where guests come and go, one worker that sleeps in
+//! costs more than the work. So it would be better to [defer](crate::defer) the wakes. But a guest
+//! is busy and cannot look after them. So where guests come and go, one worker that sleeps in
 //! its main loop *keeps the door*: it naps, for a millisecond at a time, and looks for work after
 //! each nap. Meanwhile the posts of workers and guests into a pool that slept wake no worker. When
 //! no guest has come for a while, the doorkeeper sleeps like the others. So this costs nothing
@@ -21,7 +21,7 @@ impl Sleep {
     /// Records that a guest has come.
     #[doc(hidden)]
     pub fn note_guest(&self) {
-        self.guests.add(1);
+        self.deferral.guests.add(1);
     }
 
     /// Parks the worker in the mode that its situation calls for. Returns `true` if it got up by
@@ -34,13 +34,13 @@ impl Sleep {
             is_bored.get()
         };
         let boredom = self.boredom(idle, &get_up);
-        // Before `owe`: while it rests, the worker looks after nothing.
+        // Before `defer_wakes`: while it rests, the worker looks after nothing.
         if let Some(after) = host.rests_after() {
             self.slots.rest_in(worker, after, || host.rest());
         }
         // A thread in a spare seat stands in for another worker.
         let at_home = !idle.in_a_job && worker < self.workers() && self.slots.are_for_guests();
-        let mut keeps_door = at_home && self.wants_a_doorkeeper() && self.owe();
+        let mut keeps_door = at_home && self.wants_a_doorkeeper() && self.defer_wakes();
         let how = match (at_home, keeps_door) {
             (false, _) => Parking::InAJob,
             (true, false) => Parking::Vacant,
@@ -69,26 +69,26 @@ impl Sleep {
     /// is a seat for others. (`false` with deadlock detection: the census would count the
     /// doorkeeper as asleep.)
     fn wants_a_doorkeeper(&self) -> bool {
-        let has_news = self.guests.get() != self.guests_when_closed.get();
+        let has_news = self.deferral.guests.get() != self.deferral.guests_when_closed.get();
         has_news && self.workers() > 1 && self.detector.is_none()
     }
 
     /// Naps, and looks for work after each nap. Called by a worker that is asleep in its main loop,
-    /// and owes.
+    /// and looks after the posts of others.
     fn keep_the_door(&self, worker: usize, host: &dyn Host) -> Guard {
-        let (mut guests, mut naps) = (self.guests.get(), 0);
+        let (mut guests, mut naps) = (self.deferral.guests.get(), 0);
         loop {
             if !self.slots.nap(worker, NAP) {
                 return Guard::Claimed;
             }
-            let before = std::mem::replace(&mut guests, self.guests.get());
+            let before = std::mem::replace(&mut guests, self.deferral.guests.get());
             naps = if guests == before { naps + 1 } else { 0 };
             let wanted = naps < MOST_NAPS;
             if !wanted {
-                self.guests_when_closed.set_mine(guests);
+                self.deferral.guests_when_closed.set_mine(guests);
                 // WAKE: posts that relied on us come before this change of the word, and we see
                 // their jobs. Later posts wake workers themselves.
-                omittable!("door/still-owes", _ = self.stop_owing());
+                omittable!("door/still-defers", self.end_deferral());
             }
             if look!("door/never-looks", host.work_visible()) {
                 return self.get_up(worker);
@@ -96,9 +96,9 @@ impl Sleep {
             if !wanted {
                 return if self.slots.end_guard(worker) { Guard::Ended } else { Guard::Claimed };
             }
-            // If another thread has ended the deferral meanwhile, no post relies on us, so `owe`
-            // begins a new one. It does no harm if `owe` refuses.
-            let _ = self.owe();
+            // If another thread has ended the deferral meanwhile, no post relies on us, so this
+            // begins a new one. It does no harm if it is refused.
+            let _ = self.defer_wakes();
         }
     }
 }

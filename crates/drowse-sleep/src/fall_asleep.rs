@@ -18,7 +18,6 @@
 //! `must_fence_posters` argues that a searching worker finds the job.
 
 use crate::policy::ROUNDS_UNTIL_SLEEPY;
-use crate::word::Event;
 use crate::{Announcement, Baton, LastLook, LatchWord, Restart, Sleep};
 use drowse_sync::{faulty, full_fence, heavy_fence, hint, look, omittable};
 use std::time::Duration;
@@ -117,7 +116,7 @@ impl Sleep {
     /// Begins a search: the worker found nothing in its own queue and will look elsewhere.
     pub fn start_looking(&self, worker: usize) -> Idle {
         self.not_stuck(worker);
-        self.word.change(Event::StartLooking, |word| (self.protocol.start_looking(word), ()));
+        self.word.start_looking();
         self.observe(|observer| observer.idle(worker));
         Idle {
             worker,
@@ -138,10 +137,7 @@ impl Sleep {
         if let Some(announcement) = idle.announcement {
             self.cancel(announcement);
         }
-        let (word, baton) = self.word.change(Event::StopLooking, |word| {
-            let (word, baton) = self.protocol.stop_looking(word);
-            (word, (word, baton))
-        });
+        let (word, baton) = self.word.stop_looking();
         if baton == Baton::Pass {
             omittable!("sleep/no-baton", self.pass_the_baton(word, &work_visible));
         }
@@ -195,8 +191,8 @@ impl Sleep {
     /// Returns `true` if enough other workers search, so that this one may become sleepy at once:
     /// see [`Rules::few_search`](crate::Rules).
     fn enough_search(&self) -> bool {
-        self.rules.few_search
-            && self.protocol.heads(self.word.peek()).is_some_and(|heads| {
+        self.word.rules.few_search
+            && self.word.heads().is_some_and(|heads| {
                 let others = heads.searching().saturating_sub(1);
                 others >= 2 && 2 * others >= self.active(heads.inactive.min(self.seats_in_use()))
             })
@@ -204,9 +200,8 @@ impl Sleep {
 
     /// Makes the worker sleepy. Returns `None` if the protocol does not allow that now.
     pub(crate) fn announce(&self, worker: usize) -> Option<Announcement> {
-        let announcement =
-            self.word.try_change(Event::Announce, |word| self.protocol.announce(word, worker))?;
-        if self.rules.last_look == LastLook::BeforeCommit {
+        let announcement = self.word.announce(worker)?;
+        if self.word.rules.last_look == LastLook::BeforeCommit {
             // ORDERING: a heavy fence; pairs with the fence of a push (light in `Private::push`, or
             // full) and with the full fences in `post_injected`, `post_broadcast` and
             // `latch_set_cold`. Either that thread reads the word after its fence and finds this
@@ -220,10 +215,7 @@ impl Sleep {
 
     /// Makes a sleepy worker idle.
     fn cancel(&self, announcement: Announcement) {
-        let cancel = || {
-            self.word.change(Event::Cancel, |word| (self.protocol.cancel(word, announcement), ()));
-        };
-        omittable!("sleep/stays-sleepy", cancel());
+        omittable!("sleep/stays-sleepy", self.word.cancel(announcement));
     }
 
     /// Takes a sleepy worker to sleep until it is woken, or back to idle.
@@ -242,7 +234,7 @@ impl Sleep {
             Bed::IsNot => idle.rounds = self.round_after_news(),
             Bed::Is => self.park(idle, host),
         }
-        if self.rules.tells_latch {
+        if self.word.rules.tells_latch {
             latch.tell_awake();
         }
     }
@@ -264,13 +256,12 @@ impl Sleep {
         // alerts all workers. An alert before the announcement: the last look sees the latch set.
         // Between announcement and `commit`: it changes the word, and `commit` fails. After
         // `commit`: it claims the slot.)
-        if self.rules.tells_latch && !latch.tell_asleep() {
+        if self.word.rules.tells_latch && !latch.tell_asleep() {
             omittable!("sleep/no-leave-when-set", self.slots.leave(worker));
             self.cancel(announcement);
             return Bed::LatchIsSet;
         }
-        let news = || look!("sleep/latch-overlooked", latch.probe()) || host.work_visible();
-        if !self.commit(announcement, &news) {
+        if !self.commit(announcement, latch, host) {
             omittable!("sleep/no-leave-after-news", self.slots.leave(worker));
             return Bed::IsNot;
         }
@@ -278,40 +269,34 @@ impl Sleep {
         if self.enter_slot(worker, false, enter) {
             return Bed::Is;
         }
-        omittable!("sleep/no-uncount-when-stopped", self.uncount());
+        omittable!("sleep/no-uncount-when-stopped", self.word.uncount());
         Bed::IsNot
     }
 
     fn round_after_news(&self) -> u32 {
-        match self.rules.after_news {
+        match self.word.rules.after_news {
             Restart::BeforeSleepy => self.policy.rounds_until_sleepy,
             Restart::FirstRound => 0,
         }
     }
 
     /// Executes the last look and the protocol's step to sleep, in the order that
-    /// [`Rules`](crate::Rules) states. Returns `false` if there is `news`; the worker is then not
+    /// [`Rules`](crate::Rules) states. Returns `false` if there is news; the worker is then not
     /// counted as sleeping.
-    fn commit(&self, announcement: Announcement, news: &dyn Fn() -> bool) -> bool {
-        let commit = || {
-            let transition =
-                |word| self.protocol.commit(word, announcement).map(|next| (next, next));
-            self.word.try_change(Event::Commit, transition)
-        };
-        let news = || look!("sleep/no-last-look", news());
-        match self.rules.last_look {
+    fn commit(&self, announcement: Announcement, latch: &LatchWord, host: &dyn Host) -> bool {
+        match self.word.rules.last_look {
             LastLook::BeforeCommit => {
                 // WAKE: the last look sees the news from before the announcement. After that,
                 // `Protocol::post` and `Protocol::alert` change the word: before this step, and it
                 // fails; or after it, and then `Sleep::claim` finds the slot prepared.
-                if news() {
+                if has_news(latch, host) {
                     self.cancel(announcement);
                     return false;
                 }
-                commit().is_some()
+                self.word.commit(announcement).is_some()
             }
             LastLook::AfterCommit => {
-                let Some(word) = commit() else { return false };
+                let Some(word) = self.word.commit(announcement) else { return false };
                 // ORDERING: pairs with the full fences in `post_injected` and `post_broadcast` and
                 // with the fence of a push: light in `Private::push`, if this one is heavy, or
                 // full. Either the poster sees this worker counted (for a broadcast, its slot
@@ -322,9 +307,9 @@ impl Sleep {
                 // `Protocol::post` decides if one of them is woken; `Sleep::claim` finds its slot
                 // prepared. The last look sees a job that was posted earlier, except in the case
                 // that `must_fence_posters` argues, and unless another worker has taken it.
-                let found = news();
+                let found = has_news(latch, host);
                 if found {
-                    omittable!("sleep/stays-counted", self.uncount());
+                    omittable!("sleep/stays-counted", self.word.uncount());
                 }
                 !found
             }
@@ -360,12 +345,12 @@ impl Sleep {
     ///   which L claims, and which counts as searching from then on; or it relies on a worker that
     ///   has begun to search since, or on the sentry, which searches when it gets up or is claimed.
     ///   Each of these takes the place of V in the argument.
-    /// - `Relay::baton` may also wake no worker because a thread D owes the wake. D looks for jobs
-    ///   in `pay`, after a change of the word that acquires L's. L has executed the fence before:
-    ///   if the word shows that a wake is owed, `pass_the_baton` takes no look without it. So D
-    ///   sees J, or P has seen S.
+    /// - `Word::rely` may also make L wake no worker, because of a guarantor D. D looks for jobs in
+    ///   `resume_wakes`, or after its nap, after a change of the word that acquires L's. L has
+    ///   executed the fence before: if the word shows that wakes are deferred, `pass_the_baton`
+    ///   takes no look without it. So D sees J, or P has seen S.
     fn must_fence_posters(&self, word: u64) -> bool {
-        let Some(heads) = self.protocol.heads(word) else { return true };
+        let Some(heads) = self.word.heads_in(word) else { return true };
         let may_be_last = faulty!("sleep/only-the-first-fences", true, heads.sleeping == 1);
         let is_last_searcher = heads.searching() == 0 && may_be_last;
         // S itself is among the inactive.
@@ -384,12 +369,13 @@ impl Sleep {
         // The word already counts us as active.
         let ourselves = faulty!("sleep/baton-miscounts", 1, 2);
         let others_active =
-            self.protocol.heads(word).is_none_or(|heads| self.active(heads.inactive) > ourselves);
+            self.word.heads_in(word).is_none_or(|heads| self.active(heads.inactive) > ourselves);
         // If a job is visible already, `wake_for_baton` is due in any case, and the worker that it
-        // wakes looks for other jobs: see `must_fence_posters`. But if the wake is owed, the thread
-        // that owes it looks only for what this worker has seen.
-        let is_owed = faulty!("sleep/baton-trusts-debts", self.protocol.is_owed(word), false);
-        let visible = (!is_owed && work_visible()) || {
+        // wakes looks for other jobs: see `must_fence_posters`. But if the wake is deferred, the
+        // guarantor looks only for what this worker has seen.
+        let is_deferred =
+            faulty!("sleep/baton-trusts-deferral", self.word.is_deferred(word), false);
+        let visible = (!is_deferred && work_visible()) || {
             // ORDERING: pairs with the fence of a push (light in `Private::push`, or full) and with
             // the full one in `post_injected`. Either the poster sees that this worker no longer
             // searches, and `Protocol::post` does not rely on it; or this look sees the job.
@@ -439,7 +425,7 @@ impl Sleep {
         let meter = &self.meters[idle.worker];
         if idle.woken {
             meter.fruitless.add_mine(1);
-            self.woken_for_nothing();
+            self.room.woken_for_nothing();
         }
         self.not_stuck(idle.worker);
         self.observe(|observer| observer.asleep(idle.worker));
@@ -461,4 +447,12 @@ impl Sleep {
         idle.rounds = if by_itself { self.policy.rounds_until_sleepy } else { 0 };
         idle.watched = 0;
     }
+}
+
+/// Takes the last look.
+fn has_news(latch: &LatchWord, host: &dyn Host) -> bool {
+    look!(
+        "sleep/no-last-look",
+        look!("sleep/latch-overlooked", latch.probe()) || host.work_visible()
+    )
 }

@@ -111,9 +111,9 @@
 //!
 //! Not every post must wake a worker at once. A post may rely on a worker that searches; on a
 //! *sentry*, a sleeper with an alarm clock, if as many workers are up as can run; or on a thread
-//! that has offered to look after the job, and [owes](Sleep::owe) the wake: a thread outside the
-//! pool that waits anyway, or a worker that keeps the door for guests. Each of these looks for jobs
-//! when posts can no longer rely on it.
+//! that has offered to look after the job, and [defers](Sleep::defer_wakes) the wake: a thread
+//! outside the pool that waits anyway, or a worker that keeps the door for guests. Each of these
+//! looks for jobs when posts can no longer rely on it.
 //!
 //! A worker that must not run just any job sleeps [alone](Sleep::sleep_alone): no post relies on
 //! it. A *spare* sits in a [seat of its own](Sleep::with_spares) while another worker blocks.
@@ -190,6 +190,7 @@ mod alone;
 mod choice;
 pub mod counters;
 mod deadlock;
+mod defer;
 mod door;
 mod fall_asleep;
 mod heads;
@@ -198,7 +199,6 @@ mod latch_word;
 mod late;
 mod meter;
 mod observer;
-mod owed;
 mod placement;
 mod policy;
 mod protocol;

@@ -107,35 +107,6 @@ pub trait Protocol: fmt::Debug + Send + Sync {
         (word, Wake::Any(1))
     }
 
-    /// Accepts an offer from outside to look after what workers post: see
-    /// [`Sleep::owe`](crate::Sleep::owe). From then on their posts may wake no worker, but then
-    /// each must change the word. `None` if posts would not rely on it.
-    fn owe(&self, _word: u64, _workers: usize) -> Option<u64> {
-        None
-    }
-
-    /// Ends the offer. Returns `true` beside the new word if posts of workers relied on it.
-    fn pay(&self, word: u64) -> (u64, bool) {
-        (word, false)
-    }
-
-    /// Returns `true` if a thread looks after the posts of workers.
-    fn is_owed(&self, _word: u64) -> bool {
-        false
-    }
-
-    /// Removes the [sentry](Wake::Sentry). Ends an offer to look after posts as well, since the
-    /// sentry may have made it.
-    fn stand_down(&self, word: u64) -> u64 {
-        word
-    }
-
-    /// Returns a value that changes whenever a worker stops searching: by this a sentry sees that
-    /// others get on with the work. Only for protocols that have one.
-    fn finds(&self, _word: u64) -> u64 {
-        0
-    }
-
     /// Decides which workers to wake after an event that may concern all: each worker was left a
     /// job, or a latch was set that does not know its sleeper.
     fn alert(&self, word: u64) -> (u64, Wake) {
@@ -174,6 +145,10 @@ pub struct Rules {
     /// `true` if a worker gets sleepy at once when at least two others search, and half as many as
     /// work.
     pub few_search: bool,
+    /// `true` if posts may wake no worker because another thread has
+    /// [promised to look](crate::Sleep::defer_wakes), and the protocol may ask for a
+    /// [sentry](Wake::Sentry). Then it counts heads, and uses no bits between the two counts.
+    pub defers: bool,
 }
 
 impl Rules {
@@ -186,6 +161,7 @@ impl Rules {
             last_look: LastLook::AfterCommit,
             after_news: Restart::BeforeSleepy,
             few_search: false,
+            defers: false,
         }
     }
 }
@@ -220,8 +196,8 @@ pub enum Wake {
     /// All that sleep.
     All,
     /// None for now: one sleeper becomes the sentry, which gets up by itself later if the others do
-    /// not get on with the work. The protocol remembers it until
-    /// [`stand_down`](Protocol::stand_down).
+    /// not get on with the work. Nothing if there is one. Only for protocols that
+    /// [defer](Rules::defers).
     Sentry,
 }
 

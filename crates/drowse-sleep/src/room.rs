@@ -1,16 +1,29 @@
-//! Number of workers that can run at once.
+//! Number of workers that can run at once, and those that are up and use no processor.
 
 use drowse_sync::{Counter, CpuMask, Mutex, ThreadId};
 
 /// Number of workers that can run at once: the number of processors that at least one of them may
 /// use. Each worker reports its processors before its first sleep. Until all have reported, and if
 /// the system does not tell, there is no limit.
+///
+/// Beside workers that are up and use no processor there is room for others: see
+/// [`for_wakes`](Self::for_wakes).
 #[derive(Debug)]
 pub(crate) struct Room {
     /// 0 for no limit.
     limit: Counter,
     reports: Mutex<Reports>,
+    /// Number of sentries in a row that had to get up.
+    relieved: Counter,
+    /// Number of workers that do not come back from their jobs: those that sentries have marked.
+    pub(crate) stuck: Counter,
+    /// Number of workers that sleep alone, and of those that count as active and do not run.
+    pub(crate) alone: Counter,
+    pub(crate) aside: Counter,
 }
+
+/// Number of sentries in a row beyond which one more changes nothing.
+const MOST_IN_A_ROW: u32 = 8;
 
 #[derive(Debug)]
 struct Reports {
@@ -26,7 +39,14 @@ impl Room {
 
     fn with_missing(missing: Option<usize>) -> Self {
         let reports = Reports { missing, processors: None };
-        Self { limit: Counter::new(), reports: Mutex::new(reports) }
+        Self {
+            limit: Counter::new(),
+            reports: Mutex::new(reports),
+            relieved: Counter::new(),
+            stuck: Counter::new(),
+            alone: Counter::new(),
+            aside: Counter::new(),
+        }
     }
 
     /// Returns a fixed limit.
@@ -40,6 +60,33 @@ impl Room {
         match self.limit.get() {
             0 => usize::MAX,
             limit => usize::try_from(limit).unwrap_or(usize::MAX),
+        }
+    }
+
+    /// Returns for how many of `seats` workers there is room, for decisions about wakes: as many as
+    /// there are processors, doubled for each sentry in a row that had to get up, plus the workers
+    /// that are stuck, sleep alone or have stepped aside.
+    pub(crate) fn for_wakes(&self, seats: usize) -> usize {
+        let count = |counter: &Counter| usize::try_from(counter.get()).unwrap_or(0);
+        let off = count(&self.stuck).min(seats) + count(&self.alone) + count(&self.aside);
+        self.get().saturating_mul(1 << self.relieved_in_a_row()).saturating_add(off)
+    }
+
+    /// Returns how many sentries in a row had to get up, at most `MOST_IN_A_ROW`.
+    pub(crate) fn relieved_in_a_row(&self) -> u32 {
+        u32::try_from(self.relieved.get()).unwrap_or(u32::MAX).min(MOST_IN_A_ROW)
+    }
+
+    /// Records that a sentry gets up because the others make no progress, `before` others in a row
+    /// before it.
+    pub(crate) fn note_relief(&self, before: u32) {
+        self.relieved.set_mine(u64::from(before) + 1);
+    }
+
+    /// Records that a worker was woken and found nothing to do: there may be room for too many.
+    pub(crate) fn woken_for_nothing(&self) {
+        if self.relieved.get() > 0 {
+            self.relieved.subtract(1);
         }
     }
 

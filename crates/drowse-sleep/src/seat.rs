@@ -21,7 +21,6 @@
 //! falls asleep by itself.
 
 use crate::fall_asleep::Bed;
-use crate::word::Event;
 use crate::{Host, LatchWord, Sleep};
 use drowse_sync::{faulty, hint, omittable};
 
@@ -50,12 +49,8 @@ impl Sleep {
                 worker
             }
         }?;
-        // One step: no thread may take this worker for one that searches.
-        self.word.change(Event::Sit, |word| {
-            let word = self.protocol.uncount(word);
-            (self.protocol.stop_looking(word).0, ())
-        });
-        if self.rules.tells_latch {
+        self.word.sit();
+        if self.word.rules.tells_latch {
             home(worker).tell_awake();
         }
         self.note_guest();
@@ -72,7 +67,7 @@ impl Sleep {
     /// work left for it.
     pub fn give_seat_back(&self, worker: usize, home: &LatchWord, host: &dyn Host) {
         self.not_stuck(worker);
-        self.word.change(Event::StartLooking, |word| (self.protocol.start_looking(word), ()));
+        self.word.start_looking();
         self.observe(|observer| observer.idle(worker));
         self.wait_for_others();
         if self.vacate(worker, home, host) {
@@ -95,7 +90,7 @@ impl Sleep {
     /// Returns `true` if the calling thread, which counts as searching, is the only one that
     /// searches, and other workers are active. `None` if the word does not tell.
     fn leaves_others_alone(&self) -> Option<bool> {
-        let heads = self.protocol.heads(self.word.peek())?;
+        let heads = self.word.heads()?;
         Some(heads.searching() == 1 && heads.inactive < self.seats_in_use())
     }
 

@@ -19,7 +19,7 @@
 //! # Setting and clearing the flag
 //!
 //! Posts that find a sentry rely on it. So the thread that asks for one first sets a flag in the
-//! protocol's word (`Relay::post`), and then looks for a sleeper to tell (`place_sentry`). From the
+//! word (`defer::note_sentry`), and then looks for a sleeper to tell (`place_sentry`). From the
 //! moment that a sleeper is told, the flag belongs to it. The flag is cleared before that worker
 //! searches again: by the worker if it gets up, or by the waker that claims it, before letting it
 //! go. A post that relied on the flag comes before that change of the word, so its job is found by
@@ -27,8 +27,8 @@
 //! could be told, the asking thread clears the flag and *then* wakes a worker after all: every
 //! worker that was counted before has prepared its slot by then.
 
+use crate::defer::Guarantor;
 use crate::slots::Guard;
-use crate::word::Event;
 use crate::{Host, Reason, Sleep};
 use drowse_sync::{Stopwatch, omittable, process_cpu_time};
 use std::time::Duration;
@@ -60,9 +60,6 @@ impl Processors {
     }
 }
 
-/// Number of sentries in a row beyond which one more changes nothing.
-const MOST_IN_A_ROW: u32 = 8;
-
 /// Number of naps of a sentry, while others make progress, before it gets up anyway.
 const MOST_NAPS: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 2 } else { 8 };
 
@@ -79,35 +76,33 @@ impl Sleep {
         told.is_some()
     }
 
-    /// Clears the flag: there is no sentry any more, or no sleeper could be made the sentry.
+    /// Clears the flag: there is no sentry any more, or no sleeper could be made the sentry. Ends a
+    /// deferral as well, since the sleeper may have been its guarantor.
     pub(crate) fn stand_down(&self) {
-        let clear = || {
-            self.word.change(Event::StandDown, |word| (self.protocol.stand_down(word), ()));
-        };
-        omittable!("sentry/never-stands-down", clear());
+        omittable!("sentry/never-stands-down", self.word.end_deferral(Guarantor::Sleeper));
     }
 
     /// Naps until the worker is claimed or has to get up. Called by a sleeper that was made the
     /// sentry.
     pub(crate) fn stand_guard(&self, worker: usize, host: &dyn Host) -> Guard {
-        let finds = || self.protocol.finds(self.word.peek());
-        let in_a_row = self.in_a_row();
+        let in_a_row = self.room.relieved_in_a_row();
         let mut nap = NAP / (1 << in_a_row);
         for _ in 0..MOST_NAPS {
-            let (before, processors) = (finds(), Processors::watch());
+            let (before, processors) = (self.word.finds(), Processors::watch());
             if !self.slots.nap(worker, nap) {
                 break; // A waker has claimed the sentry.
             }
             self.room.report_again();
             self.recount_stuck();
-            let others_get_on = finds() != before && processors.were_busy(self.room.get());
+            let others_get_on =
+                self.word.finds() != before && processors.were_busy(self.room.get());
             let work_left = host.work_visible();
             if work_left && others_get_on {
                 nap = (nap * 2).min(LONGEST_NAP);
                 continue;
             }
             if work_left {
-                self.relieved.set_mine(u64::from(in_a_row) + 1);
+                self.room.note_relief(in_a_row);
                 self.note_stuck();
             }
             break;
@@ -121,31 +116,16 @@ impl Sleep {
             return Guard::Claimed;
         }
         self.stand_down();
-        self.uncount();
+        self.word.uncount();
         self.meters[worker].count_wake(Reason::Sentry);
         self.observe(|observer| observer.wake(worker, Reason::Sentry));
         Guard::GotUp
     }
 
-    /// Returns how many sentries in a row had to get up, at most `MOST_IN_A_ROW`.
-    fn in_a_row(&self) -> u32 {
-        u32::try_from(self.relieved.get()).unwrap_or(u32::MAX).min(MOST_IN_A_ROW)
-    }
-
-    /// Returns how many workers there is room for: as many as there are processors, doubled for
-    /// each sentry in a row that had to get up, plus the workers that are stuck, sleep alone or
-    /// have stepped aside.
-    pub(crate) fn room_beside_the_stuck(&self) -> usize {
-        let stuck = usize::try_from(self.stuck.get()).unwrap_or(0).min(self.seats_in_use());
-        let aside = usize::try_from(self.aside.get()).unwrap_or(0);
-        let off = stuck.saturating_add(self.sleeping_alone()).saturating_add(aside);
-        self.room.get().saturating_mul(1 << self.in_a_row()).saturating_add(off)
-    }
-
     /// Returns how many workers the baton asks for: one, or as many as there is room for if workers
     /// were stuck just now.
     pub(crate) fn baton_jobs(&self) -> usize {
-        if self.relieved.get() > 0 { usize::MAX } else { 1 }
+        if self.room.relieved_in_a_row() > 0 { usize::MAX } else { 1 }
     }
 
     /// Marks all workers that are awake as stuck: none has come back from its job for a while.
@@ -161,14 +141,7 @@ impl Sleep {
     /// Counts the stuck workers. Each sentry counts anew, because workers that come back while they
     /// are marked or counted may be missed.
     fn recount_stuck(&self) {
-        self.stuck.set_mine(self.meters.iter().map(|meter| meter.stuck.get()).sum());
-    }
-
-    /// Records that the worker was woken and found nothing to do: there may be room for too many.
-    pub(crate) fn woken_for_nothing(&self) {
-        if self.relieved.get() > 0 {
-            self.relieved.subtract(1);
-        }
+        self.room.stuck.set_mine(self.meters.iter().map(|meter| meter.stuck.get()).sum());
     }
 
     /// Clears the worker's stuck mark: it has come back from its job.
@@ -176,7 +149,7 @@ impl Sleep {
         let meter = &self.meters[worker];
         if meter.stuck.get() > 0 {
             meter.stuck.set_mine(0);
-            self.stuck.subtract(1);
+            self.room.stuck.subtract(1);
         }
     }
 }

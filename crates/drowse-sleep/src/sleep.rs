@@ -2,16 +2,17 @@
 
 use crate::absent::Absence;
 use crate::deadlock::Detector;
+use crate::defer::Deferral;
 use crate::meter::{Meter, SleepMetrics};
 use crate::observer::Observed;
 use crate::placement::{Placement, Steering};
 use crate::room::Room;
 use crate::slots::Slots;
 use crate::word::Word;
-use crate::{MAX_WORKERS, Mark, Observer, Policy, Posters, Protocol, Rules, SleepProtocol};
+use crate::{MAX_WORKERS, Mark, Observer, Policy, Posters, Protocol, SleepProtocol};
 use drowse_sync::atomic::AtomicUsize;
 use drowse_sync::{
-    Arc, CachePadded, Counter, Outlined, Process, Stopwatch, Table, ThreadId, faulty, full_fence,
+    Arc, CachePadded, Outlined, Process, Stopwatch, Table, ThreadId, faulty, full_fence,
 };
 #[cfg(feature = "diagnose")]
 use std::time::Duration;
@@ -28,33 +29,19 @@ use std::time::Duration;
 /// path of news to a sleeper in `wake.rs`.
 #[derive(Debug)]
 pub struct Sleep {
-    /// State of the protocol.
+    /// The protocol and its state.
     pub(crate) word: Word,
-    pub(crate) protocol: Box<dyn Protocol>,
-    pub(crate) rules: Rules,
     pub(crate) policy: Policy,
     pub(crate) slots: Outlined<Slots>,
     pub(crate) meters: Table<CachePadded<Meter>>,
     pub(crate) placement: Placement,
     pub(crate) detector: Option<Outlined<Detector>>,
     pub(crate) room: Room,
-    /// Number of sentries in a row that had to get up.
-    pub(crate) relieved: Counter,
-    /// Number of workers that do not come back from their jobs: those that sentries have marked.
-    pub(crate) stuck: Counter,
+    pub(crate) deferral: Deferral,
     /// Number of workers that are not spares.
     pub(crate) workers: usize,
     /// Number of seats in use: see `spare.rs`.
     pub(crate) seats_in_use: AtomicUsize,
-    /// Number of workers that sleep alone, and of those that count as active and do not run.
-    pub(crate) alone: Counter,
-    pub(crate) aside: Counter,
-    /// Number of guests that have come, and that number when a worker last stopped keeping the
-    /// door.
-    pub(crate) guests: Counter,
-    pub(crate) guests_when_closed: Counter,
-    /// Start of the work for which wakes are owed, in nanoseconds by the clock.
-    pub(crate) owed_since: Counter,
     observed: Observed,
     posters: Option<Arc<dyn Posters>>,
     pub(crate) absence: Option<Absence>,
@@ -85,24 +72,16 @@ impl Sleep {
             "a pool has at most {MAX_WORKERS} workers, {workers} were asked for"
         );
         Self {
-            word: Word::new(),
-            rules: protocol.rules(),
-            protocol,
+            word: Word::new(protocol),
             policy,
             slots: Outlined::new(Slots::new(workers)),
             meters: Meter::table(workers, workers),
             placement: Placement::new(workers, workers, Steering::Never),
             detector: None,
             room: Room::new(workers),
-            relieved: Counter::new(),
-            stuck: Counter::new(),
+            deferral: Deferral::new(),
             workers,
             seats_in_use: AtomicUsize::new(workers),
-            alone: Counter::new(),
-            aside: Counter::new(),
-            guests: Counter::new(),
-            guests_when_closed: Counter::new(),
-            owed_since: Counter::new(),
             observed: Observed::default(),
             posters: None,
             absence: None,
@@ -142,7 +121,7 @@ impl Sleep {
     /// [`stand_guard`](Self::stand_guard). No limit with deadlock detection: the census would count
     /// a sentry as asleep, although it has work to do.
     pub(crate) fn room(&self) -> usize {
-        if self.detector.is_some() { usize::MAX } else { self.room_beside_the_stuck() }
+        if self.detector.is_some() { usize::MAX } else { self.room.for_wakes(self.seats_in_use()) }
     }
 
     /// Adds an observer, which is told of each step.
@@ -190,7 +169,7 @@ impl Sleep {
 
     /// Returns the name of the protocol.
     pub fn protocol(&self) -> &'static str {
-        self.rules.name
+        self.word.rules.name
     }
 
     /// Returns the number of workers, without spares.
@@ -228,7 +207,7 @@ impl Sleep {
     /// Returns `true` if the protocol's word is as it should be when no worker searches or sleeps.
     /// For tests.
     pub fn is_clear(&self) -> bool {
-        self.protocol.is_clear(self.word.peek())
+        self.word.is_clear()
     }
 
     /// Returns how this worker has slept so far.

@@ -78,11 +78,11 @@ impl Sleep {
 
     /// Records that an active worker or spare seat uses no processor from now on.
     pub fn step_aside(&self) {
-        self.aside.add(1);
+        self.room.aside.add(1);
     }
 
     /// Records that it uses a processor again.
     pub fn step_back(&self) {
-        self.aside.subtract(1);
+        self.room.aside.subtract(1);
     }
 }

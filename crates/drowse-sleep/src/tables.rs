@@ -5,6 +5,7 @@
 //! next step. From every state that can be reached it takes every step, and checks what must hold.
 //! The steps in between (fences, looks, slots) are not played here: the models test them.
 
+use crate::defer::{Guarantor, is_clear, note_sentry, without};
 use crate::{
     Announcement, Baton, Counters, Heads, Idleness, Jec, LastLook, Posted, Protocol, Relay, Sleepy,
     Wake, WakeSize,
@@ -98,9 +99,7 @@ impl<'a> Explorer<'a> {
         explorer.seen
     }
 
-    fn reach(&mut self, mut state: State) {
-        // No decision depends on the number of finds.
-        state.word -= self.protocol.finds(state.word);
+    fn reach(&mut self, state: State) {
         let events = (state.word >> 16) & 0x7FFF_FFFF;
         if state.claimed <= WORKERS && events <= MOST_EVENTS && self.seen.insert(state.clone()) {
             self.todo.push(state);
@@ -128,7 +127,7 @@ impl<'a> Explorer<'a> {
         if state.relieved() == Some(worker) {
             // A former sentry first stands down.
             return self.reach(State {
-                word: protocol.stand_down(word),
+                word: without(word, Guarantor::Sleeper),
                 sentry: None,
                 ..state.clone()
             });
@@ -196,7 +195,7 @@ impl<'a> Explorer<'a> {
             if state.word & crate::ATTENTION == 0 {
                 continue;
             }
-            let (word, wake) = self.protocol.post(state.word, &posted);
+            let (word, wake) = note_sentry(self.protocol.post(state.word, &posted));
             if let Wake::Any(wanted) = wake {
                 let counted = state.asleep() + state.claimed;
                 assert!(wanted <= counted, "it wakes more than there are: {state:?} {posted:?}");
@@ -210,7 +209,7 @@ impl<'a> Explorer<'a> {
             }
             self.wake(&State { word, ..everybody_told.clone() }, wake);
             if posted.jobs == 1 {
-                let (word, wake) = self.protocol.baton(state.word, &posted);
+                let (word, wake) = note_sentry(self.protocol.baton(state.word, &posted));
                 self.wake(&State { word, ..state.clone() }, wake);
             }
         }
@@ -231,7 +230,7 @@ impl<'a> Explorer<'a> {
             Wake::Only(_) => unreachable!("no post concerns one worker"),
             Wake::All => asleep.len(),
             Wake::Sentry if asleep.is_empty() => {
-                let word = self.protocol.stand_down(state.word);
+                let word = without(state.word, Guarantor::Sleeper);
                 return self.wake(&State { word, ..state.clone() }, Wake::Any(1));
             }
             Wake::Sentry => {
@@ -358,8 +357,8 @@ fn draw(protocol: &dyn Protocol, name: fn(u64) -> String) -> String {
             Wake::Only(_) | Wake::All => format!("{}, wakes all", name(word_then)),
             Wake::Sentry => format!("{}, posts it", name(word_then)),
         };
-        row[4].insert(outcome(protocol.post(word, &one_job)));
-        row[5].insert(outcome(protocol.post(word, &Posted { jobs: 3, ..one_job })));
+        row[4].insert(outcome(note_sentry(protocol.post(word, &one_job))));
+        row[5].insert(outcome(note_sentry(protocol.post(word, &Posted { jobs: 3, ..one_job }))));
         row[6].insert(outcome(protocol.alert(word)));
     }
     let mut table =
@@ -384,8 +383,7 @@ fn heads(word: u64) -> String {
 fn the_readmes_show_the_tables() {
     let even_or_odd =
         |word| format!("{} {}", heads(word), if word & 1 << 16 == 0 { "odd" } else { "even" });
-    let with_sentry =
-        |word| heads(word) + if Relay.stand_down(word) == word { "" } else { " sentry" };
+    let with_sentry = |word| heads(word) + if is_clear(word) { "" } else { " sentry" };
     for (readme, table) in [
         (include_str!("counters/README.md"), draw(&Counters::default(), heads)),
         (include_str!("jec/README.md"), draw(&Jec::new(), even_or_odd)),

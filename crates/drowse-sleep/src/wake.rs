@@ -1,7 +1,6 @@
 //! Path of news to a sleeper: news, a decision, a claim, a wake-up.
 
 use crate::slots::{Claim, Grip};
-use crate::word::Event;
 use crate::{Posted, PostedTo, Reason, Sleep, Wake};
 use drowse_sync::{faulty, full_fence, full_fence_after_rmw, omittable};
 
@@ -13,6 +12,38 @@ pub enum Waker {
     /// May stop: any other thread. If it sleeps next, its processor is the best place for the woken
     /// worker.
     MayStop,
+}
+
+/// News for sleepers.
+pub(crate) enum News<'a> {
+    /// Jobs were posted to this queue.
+    Jobs(&'a Posted, &'a dyn PostedTo),
+    /// Jobs are visible whose posts relied on another thread and woke no worker.
+    Baton(&'a Posted),
+    /// Something that may concern all workers.
+    Alert,
+    /// Something for this worker only.
+    For(usize),
+}
+
+/// Workers that a waker has claimed. Most wakes are of one worker and allocate nothing.
+#[derive(Default)]
+struct Claims {
+    first: Option<(usize, Claim)>,
+    others: Vec<(usize, Claim)>,
+}
+
+impl Claims {
+    fn add(&mut self, worker: usize, claim: Claim) {
+        match self.first {
+            None => self.first = Some((worker, claim)),
+            Some(_) => self.others.push((worker, claim)),
+        }
+    }
+
+    fn get(&self, at: usize) -> Option<(usize, Claim)> {
+        if at == 0 { self.first } else { self.others.get(at - 1).copied() }
+    }
 }
 
 impl Sleep {
@@ -53,19 +84,12 @@ impl Sleep {
     #[cold]
     #[inline(never)]
     fn post_cold(&self, jobs: usize, by_worker: bool, queue: &dyn PostedTo) {
-        if by_worker {
-            self.end_grace();
+        if by_worker && self.may_defer_post() {
+            return;
         }
         let posted = self.posted(jobs, by_worker, queue.was_empty());
         let waker = if by_worker { Waker::GoesOn } else { Waker::MayStop };
-        let decide = || {
-            let wake = self.word.change(Event::Post, |word| self.protocol.post(word, &posted));
-            if wake != Wake::Nobody && wake != Wake::Any(0) {
-                queue.expect_thieves();
-            }
-            wake
-        };
-        self.wake_preferring(queue.preferred(), Reason::Job, waker, &decide);
+        self.wake(Reason::Job, waker, &News::Jobs(&posted, queue));
     }
 
     fn posted(&self, jobs: usize, by_worker: bool, queue_was_empty: bool) -> Posted {
@@ -85,7 +109,7 @@ impl Sleep {
         reason: Reason,
         waker: impl FnOnce() -> Waker,
     ) {
-        if slept || !self.rules.tells_latch {
+        if slept || !self.word.rules.tells_latch {
             self.latch_set_cold(owner, slept, reason, waker());
         }
     }
@@ -96,7 +120,7 @@ impl Sleep {
             // WAKE: the owner sleeps on this latch or is about to. Or `Slots::claim` finds it
             // awake: another waker has claimed it, it got up by itself, or it has left its slot.
             // Then it has not yet called `LatchWord::tell_awake`, and probes the latch after that.
-            self.wake(reason, waker, &|| Wake::Only(owner));
+            self.wake(reason, waker, &News::For(owner));
         } else {
             // ORDERING: pairs with the fence in `announce`, and comes after the latch was set.
             // Either we see the worker sleepy, or its last look sees the latch set.
@@ -115,8 +139,7 @@ impl Sleep {
 
     /// Alerts all workers. The caller has executed a full fence since it published the news.
     fn alert(&self, reason: Reason) {
-        let change = || self.word.change(Event::Alert, |word| self.protocol.alert(word));
-        self.wake(reason, Waker::MayStop, &change);
+        self.wake(reason, Waker::MayStop, &News::Alert);
     }
 
     /// Passes the baton: wakes a sleeper in place of the last searcher.
@@ -125,18 +148,15 @@ impl Sleep {
     }
 
     /// Wakes workers for jobs whose posts relied on another thread and woke none.
+    #[inline(never)]
     pub(crate) fn wake_in_place_of_posts(&self, reason: Reason, waker: Waker) {
-        let posted = self.posted(self.baton_jobs(), true, false);
-        let decide = || self.word.change(Event::Baton, |word| self.protocol.baton(word, &posted));
-        self.wake(reason, waker, &decide);
+        if !self.word.rely() {
+            let posted = self.posted(self.baton_jobs(), true, false);
+            self.wake(reason, waker, &News::Baton(&posted));
+        }
     }
 
-    /// Wakes the workers that `decide` returns.
-    pub(crate) fn wake(&self, reason: Reason, waker: Waker, decide: &dyn Fn() -> Wake) {
-        self.wake_preferring(None, reason, waker, decide);
-    }
-
-    /// Wakes the workers that `decide` returns. If it leaves the choice, `preferred` comes first.
+    /// Wakes the workers that the news calls for.
     ///
     /// All of them are claimed and uncounted before the first one is unparked. Otherwise it could
     /// take itself for the last searcher while the others are on their way. With deadlock detection
@@ -144,48 +164,51 @@ impl Sleep {
     /// census never shows all workers asleep or blocked in between, even if the first one runs and
     /// blocks before the others are unparked.
     #[inline(never)]
-    fn wake_preferring(
-        &self,
-        preferred: Option<usize>,
-        reason: Reason,
-        waker: Waker,
-        decide: &dyn Fn() -> Wake,
-    ) {
+    pub(crate) fn wake(&self, reason: Reason, waker: Waker, news: &News<'_>) {
         if self.is_left_behind() {
             return;
         }
-        let decide = || self.or_place_sentry(decide());
         let hold = waker == Waker::GoesOn && self.placement.is_on();
         let grip = if hold { Grip::Hold } else { Grip::LetGo };
-        // Most wakes are of one worker and allocate nothing.
-        let (mut first, mut others) = (None, Vec::new());
-        let mut keep = |claimed| match first {
-            None => first = Some(claimed),
-            Some(_) => others.push(claimed),
-        };
+        let mut claims = Claims::default();
         match &self.detector {
-            None => {
-                self.claim(decide(), preferred, grip, &mut |worker, claim| keep((worker, claim)))
-            }
+            None => self.claim(self.decide(news), news, grip, &mut claims),
             Some(detector) => {
-                let early = faulty!("sleep/decides-unlocked", None, Some(decide()));
+                let early = faulty!("sleep/decides-unlocked", None, Some(self.decide(news)));
                 detector.wake(&mut |awake| {
-                    self.claim(
-                        early.unwrap_or_else(&decide),
-                        preferred,
-                        grip,
-                        &mut |worker, claim| {
-                            omittable!("detector/wake-one-by-one", awake(worker, claim));
-                            keep((worker, claim));
-                        },
-                    );
+                    let wake = early.unwrap_or_else(|| self.decide(news));
+                    self.claim(wake, news, grip, &mut claims);
+                    let mut at = 0;
+                    while let Some((worker, claim)) = claims.get(at) {
+                        omittable!("detector/wake-one-by-one", awake(worker, claim));
+                        at += 1;
+                    }
                 });
             }
         }
-        for (worker, claim) in first.into_iter().chain(others.iter().copied()) {
+        let mut at = 0;
+        while let Some((worker, claim)) = claims.get(at) {
             faulty!("detector/wake-one-by-one", (), self.count_awake(worker, claim));
             self.unpark(worker, claim, reason);
+            at += 1;
         }
+    }
+
+    /// Decides which workers to wake.
+    fn decide(&self, news: &News<'_>) -> Wake {
+        let wake = match news {
+            News::Jobs(posted, queue) => {
+                let wake = self.word.post(posted);
+                if !matches!(wake, Wake::Nobody | Wake::Any(0)) {
+                    queue.expect_thieves();
+                }
+                wake
+            }
+            News::Baton(posted) => self.word.baton(posted),
+            News::Alert => self.word.alert(),
+            News::For(worker) => Wake::Only(*worker),
+        };
+        self.or_place_sentry(wake)
     }
 
     /// Makes a sleeper the sentry if `wake` asks for one. Returns the wake that is left to do: one
@@ -215,52 +238,60 @@ impl Sleep {
     }
 
     /// Claims the workers that `wake` names, as far as they sleep or are about to.
-    ///
-    /// Uncounts those that slept. So the counts are right from this moment on, not only when the
-    /// system runs the woken threads. A worker that was stopped before it slept uncounts itself.
     #[inline(never)]
-    fn claim(
-        &self,
-        wake: Wake,
-        preferred: Option<usize>,
-        grip: Grip,
-        claimed: &mut dyn FnMut(usize, Claim),
-    ) {
-        let (candidates, mut wanted) = match wake {
-            Wake::Nobody | Wake::Sentry => (0..0, 0),
-            Wake::Any(wanted) => (0..self.seats_in_use(), wanted),
-            Wake::Only(worker) => (worker..worker + 1, 1),
-            Wake::All => (0..self.seats_in_use(), usize::MAX),
+    fn claim(&self, wake: Wake, news: &News<'_>, grip: Grip, claims: &mut Claims) {
+        let seats = self.seats_in_use();
+        let mut wanted = match wake {
+            Wake::Nobody | Wake::Sentry => return,
+            Wake::Only(worker) => {
+                self.claim_one(worker, true, grip, claims);
+                return;
+            }
+            Wake::Any(wanted) => wanted,
+            Wake::All => usize::MAX,
         };
-        // If there is a choice, workers that have a thread come first.
-        let can_choose = matches!(wake, Wake::Any(_));
-        let preferred = preferred.filter(|worker| can_choose && candidates.contains(worker));
-        let candidates = preferred.into_iter().chain(candidates);
-        let passes = if can_choose { self.passes() } else { 1 };
-        for (pass, worker) in
-            (0..passes).flat_map(|pass| candidates.clone().map(move |worker| (pass, worker)))
-        {
-            if wanted == 0 {
-                break;
-            }
-            if can_choose && self.passes_by(worker, pass == 0) {
-                continue;
-            }
-            let claim = match wake {
-                Wake::Only(_) => self.slots.claim_by_name(worker, grip),
-                _ => self.slots.claim(worker, grip),
-            };
-            if claim.was_counted() {
-                omittable!("sleep/no-uncount-by-waker", self.uncount());
-            }
-            if claim == Claim::Relieved {
-                self.stand_down();
-            }
-            if claim != Claim::Awake {
-                wanted -= 1;
-                claimed(worker, claim);
+        // If there is a choice, one worker comes first, and workers that have a thread come before
+        // those without.
+        let can_choose = wanted != usize::MAX;
+        let preferred = match news {
+            News::Jobs(_, queue) if can_choose && wanted > 0 => queue.preferred(),
+            _ => None,
+        };
+        for pass in 0..if can_choose { self.passes() } else { 1 } {
+            let mut next = preferred.filter(|worker| *worker < seats);
+            let mut others = 0..seats;
+            while wanted > 0 {
+                let Some(worker) = next.take().or_else(|| others.next()) else { break };
+                if !(can_choose && self.passes_by(worker, pass == 0)) {
+                    wanted -= usize::from(self.claim_one(worker, false, grip, claims));
+                }
             }
         }
+    }
+
+    /// Claims this worker, if it sleeps or is about to; `by_name` if no other would do. Returns
+    /// `false` if it is awake.
+    ///
+    /// Uncounts it if it slept. So the counts are right from this moment on, not only when the
+    /// system runs the woken thread. A worker that was stopped before it slept uncounts itself.
+    #[inline(never)]
+    fn claim_one(&self, worker: usize, by_name: bool, grip: Grip, claims: &mut Claims) -> bool {
+        let claim = if by_name {
+            self.slots.claim_by_name(worker, grip)
+        } else {
+            self.slots.claim(worker, grip)
+        };
+        if claim.was_counted() {
+            omittable!("sleep/no-uncount-by-waker", self.word.uncount());
+        }
+        if claim == Claim::Relieved {
+            self.stand_down();
+        }
+        let is_claimed = claim != Claim::Awake;
+        if is_claimed {
+            claims.add(worker, claim);
+        }
+        is_claimed
     }
 
     /// Wakes a worker that the caller has claimed.
@@ -283,19 +314,7 @@ impl Sleep {
 
     /// Returns how many workers are awake or being woken; all of them if the word does not tell.
     fn up(&self) -> usize {
-        let heads = self.protocol.heads(self.word.peek());
+        let heads = self.word.heads();
         self.seats_in_use() - heads.map_or(0, |heads| heads.sleeping.min(self.seats_in_use()))
-    }
-
-    /// Takes a worker off the count of the sleeping: it was woken, or has committed and did not
-    /// sleep.
-    pub(crate) fn uncount(&self) {
-        // A waker that claims a sleeper by its latch need not have seen the sleeper's `commit`: the
-        // first word that it loads may be older, and the exchange fails then.
-        let seen = self.word.change(Event::Uncount, |word| (self.protocol.uncount(word), word));
-        debug_assert!(
-            self.protocol.heads(seen).is_none_or(|heads| heads.sleeping > 0),
-            "{seen:#x}"
-        );
     }
 }

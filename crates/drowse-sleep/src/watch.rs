@@ -25,10 +25,7 @@ impl Sleep {
     /// Returns `true` if the last sleep of this kind was brief and at most `company` workers
     /// search.
     fn expects_a_brief_wait(&self, worker: usize, in_a_job: bool, company: usize) -> bool {
-        let few_search = || {
-            let heads = self.protocol.heads(self.word.peek());
-            heads.is_some_and(|heads| heads.searching() <= company)
-        };
+        let few_search = || self.word.heads().is_some_and(|heads| heads.searching() <= company);
         self.meters[worker].slept_briefly(in_a_job) && few_search()
     }
 

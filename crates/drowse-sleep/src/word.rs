@@ -1,10 +1,11 @@
 //! The one word in which a protocol keeps its state, and the one place that changes it.
 
-use crate::ATTENTION;
+use crate::defer;
+use crate::{ATTENTION, Announcement, Baton, Heads, Posted, Protocol, Rules, Wake};
 use drowse_sync::atomic::{AtomicU64, Ordering};
 use drowse_sync::{CachePadded, faulty, mutant};
 
-/// The protocol's word. It starts at zero.
+/// The protocol's word, with the protocol. It starts at zero.
 ///
 /// # Notes on memory ordering
 ///
@@ -12,10 +13,14 @@ use drowse_sync::{CachePadded, faulty, mutant};
 /// something acquire and release: a thread that sees one also sees what was written before it and
 /// before all earlier ones. So `Sleep::claim` finds the slots that counted workers had prepared,
 /// `must_fence_posters` need not fence against jobs pushed before their worker began to search, and
-/// `Sleep::pay` and `stand_down` find the jobs of posts that relied on them. For an *unchanged*
-/// word the fences take care of this: see [`Sleep::post`](crate::Sleep::post).
+/// `Word::end_deferral` finds the jobs of posts that relied on a guarantor. For an *unchanged* word
+/// the fences take care of this: see [`Sleep::post`](crate::Sleep::post).
 #[derive(Debug)]
-pub(crate) struct Word(CachePadded<AtomicU64>);
+pub(crate) struct Word {
+    word: CachePadded<AtomicU64>,
+    protocol: Box<dyn Protocol>,
+    pub(crate) rules: Rules,
+}
 
 /// Causes of a change of the word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,15 +34,15 @@ pub(crate) enum Event {
     Post,
     Alert,
     Baton,
-    StandDown,
     Sit,
-    Owe,
-    Pay,
+    Defer,
+    Resume,
 }
 
 impl Word {
-    pub(crate) fn new() -> Self {
-        Self(CachePadded::new(AtomicU64::new(0)))
+    pub(crate) fn new(protocol: Box<dyn Protocol>) -> Self {
+        let word = CachePadded::new(AtomicU64::new(0));
+        Self { word, rules: protocol.rules(), protocol }
     }
 
     /// Returns `true` if a post has anything to do. The whole hot path: one load, test and branch.
@@ -45,14 +50,98 @@ impl Word {
     pub(crate) fn wants_attention(&self) -> bool {
         // ORDERING: relaxed; the poster's fence comes before it (see `Sleep::post`). If the answer
         // is yes, `change` loads again and acquires.
-        self.0.load(Ordering::Relaxed) & ATTENTION != 0
+        self.word.load(Ordering::Relaxed) & ATTENTION != 0
     }
 
     /// Returns the word at about this moment, for a guess.
     pub(crate) fn peek(&self) -> u64 {
         // ORDERING: relaxed; callers only guess by it (how long to search, which processor to
-        // avoid). `Sleep::pay_if_owed` argues its own read.
-        self.0.load(Ordering::Relaxed)
+        // avoid). `Sleep::resume_deferred_wakes` argues its own read.
+        self.word.load(Ordering::Relaxed)
+    }
+
+    /// Returns the counts of `word`, a value of this word, if it has them.
+    pub(crate) fn heads_in(&self, word: u64) -> Option<Heads> {
+        self.protocol.heads(word)
+    }
+
+    /// Returns the counts at about this moment, if the word has them.
+    pub(crate) fn heads(&self) -> Option<Heads> {
+        self.heads_in(self.peek())
+    }
+
+    /// Returns `true` if the word is as it should be when no worker searches or sleeps. For tests.
+    pub(crate) fn is_clear(&self) -> bool {
+        let word = self.peek();
+        self.protocol.is_clear(word) && (!self.rules.defers || defer::is_clear(word))
+    }
+
+    /// Changes a worker from active to idle.
+    #[inline(never)]
+    pub(crate) fn start_looking(&self) {
+        self.change(Event::StartLooking, |word| (self.protocol.start_looking(word), ()));
+    }
+
+    /// Changes a worker from idle to active. Returns the new word as well.
+    pub(crate) fn stop_looking(&self) -> (u64, Baton) {
+        self.change(Event::StopLooking, |word| {
+            let (word, baton) = self.protocol.stop_looking(word);
+            let word = if self.rules.defers { defer::count_find(word) } else { word };
+            (word, (word, baton))
+        })
+    }
+
+    /// Changes a worker from asleep to active, because a guest takes its seat.
+    pub(crate) fn sit(&self) {
+        // One step: no thread may take this worker for one that searches.
+        self.change(Event::Sit, |word| {
+            let word = self.protocol.stop_looking(self.protocol.uncount(word)).0;
+            (if self.rules.defers { defer::count_find(word) } else { word }, ())
+        });
+    }
+
+    /// Changes a worker from idle to sleepy. Returns `None` if the protocol does not allow that
+    /// now.
+    pub(crate) fn announce(&self, worker: usize) -> Option<Announcement> {
+        self.try_change(Event::Announce, |word| self.protocol.announce(word, worker))
+    }
+
+    /// Changes a worker from sleepy to idle.
+    #[inline(never)]
+    pub(crate) fn cancel(&self, announcement: Announcement) {
+        self.change(Event::Cancel, |word| (self.protocol.cancel(word, announcement), ()));
+    }
+
+    /// Changes a worker from sleepy to asleep. Returns the new word; `None` if there was news.
+    pub(crate) fn commit(&self, announcement: Announcement) -> Option<u64> {
+        self.try_change(Event::Commit, |word| {
+            self.protocol.commit(word, announcement).map(|next| (next, next))
+        })
+    }
+
+    /// Takes a worker off the count of the sleeping: it was woken, or has committed and did not
+    /// sleep.
+    #[inline(never)]
+    pub(crate) fn uncount(&self) {
+        // A waker that claims a sleeper by its latch need not have seen the sleeper's `commit`: the
+        // first word that it loads may be older, and the exchange fails then.
+        let seen = self.change(Event::Uncount, |word| (self.protocol.uncount(word), word));
+        debug_assert!(self.heads_in(seen).is_none_or(|heads| heads.sleeping > 0), "{seen:#x}");
+    }
+
+    /// Decides which workers to wake for a post.
+    pub(crate) fn post(&self, posted: &Posted) -> Wake {
+        self.change(Event::Post, |word| defer::note_sentry(self.protocol.post(word, posted)))
+    }
+
+    /// Decides which workers to wake in place of posts.
+    pub(crate) fn baton(&self, posted: &Posted) -> Wake {
+        self.change(Event::Baton, |word| defer::note_sentry(self.protocol.baton(word, posted)))
+    }
+
+    /// Decides which workers to wake for an event that may concern all.
+    pub(crate) fn alert(&self) -> Wake {
+        self.change(Event::Alert, |word| self.protocol.alert(word))
     }
 
     /// Changes the word by the protocol's transition, in one step. Returns the decision.
@@ -81,12 +170,18 @@ impl Word {
         }
     }
 
+    /// Sets these bits, in one step, and returns the word before.
+    pub(crate) fn add_bits(&self, bits: u64) -> u64 {
+        // ORDERING: see the notes on the type.
+        self.word.fetch_or(bits, Ordering::AcqRel)
+    }
+
     fn load(&self, event: Event) -> u64 {
         // ORDERING: acquire pairs with the release in `replace`, for a transition that changes
         // nothing. A second safeguard there: a post that sees a sleeper counted, but not its slot,
         // has executed its fence before the sleeper did, and the sleeper's last look
         // (`Sleep::commit`) shows it the job.
-        self.0.load(event.ordering(Ordering::Acquire))
+        self.word.load(event.ordering(Ordering::Acquire))
     }
 
     /// Returns `false` if another thread has changed the word since it was `seen`.
@@ -96,10 +191,11 @@ impl Word {
         }
         // ORDERING: see the notes on the type. On failure the word is loaded again.
         let ordering = event.ordering(Ordering::AcqRel);
-        let replaced = || self.0.compare_exchange(seen, next, ordering, Ordering::Relaxed).is_ok();
+        let replaced =
+            || self.word.compare_exchange(seen, next, ordering, Ordering::Relaxed).is_ok();
         // ORDERING: of the fault, as strong as a store can be.
         faulty!(event.overwrites(), replaced(), {
-            self.0.store(next, Ordering::Release);
+            self.word.store(next, Ordering::Release);
             true
         })
     }
@@ -116,15 +212,14 @@ impl Event {
             | Self::Uncount
             | Self::StopLooking
             | Self::Sit
-            | Self::Owe => Ordering::Relaxed,
+            | Self::Defer => Ordering::Relaxed,
             // ORDERING: `ordering`, from `load` or `replace`.
             Self::StartLooking => mutant::weaken("word/start-relaxed", ordering),
             Self::Commit => mutant::weaken("word/commit-relaxed", ordering),
             Self::Post => mutant::weaken("word/post-relaxed", ordering),
             Self::Baton => mutant::weaken("word/baton-relaxed", ordering),
             Self::Alert => mutant::weaken("word/alert-relaxed", ordering),
-            Self::StandDown => mutant::weaken("word/stand-down-relaxed", ordering),
-            Self::Pay => mutant::weaken("word/pay-relaxed", ordering),
+            Self::Resume => mutant::weaken("word/resume-relaxed", ordering),
         }
     }
 
@@ -140,10 +235,9 @@ impl Event {
             Self::Post => "word/post-overwrites",
             Self::Alert => "word/alert-overwrites",
             Self::Baton => "word/baton-overwrites",
-            Self::StandDown => "word/stand-down-overwrites",
             Self::Sit => "word/sit-overwrites",
-            Self::Owe => "word/owe-overwrites",
-            Self::Pay => "word/pay-overwrites",
+            Self::Defer => "word/defer-overwrites",
+            Self::Resume => "word/resume-overwrites",
         }
     }
 }

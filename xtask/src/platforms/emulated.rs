@@ -9,7 +9,7 @@ const NOT_EMULATED: [&str; 9] = [
     "memory::",
     "shutdown::a_thousand_pools",
     "no_threads::the_global_pool_goes_on",
-    "owed::a_short_fork_from_outside", // none is short
+    "defer::a_short_fork_from_outside", // none is short
     "steering::a_sandbox",
     "steering::a_thread_that_cannot",
 ];

@@ -115,27 +115,31 @@ impl Registry {
     unsafe fn send(&self, job: JobRef, site: usize, entry: &Entry, latch: &LockLatch, told: &Self) {
         let site = self.sites.of(site);
         // A release handler, which runs before we wait, may take long.
-        let may_owe = told.handlers.release_thread.is_none();
-        let owes = may_owe && site.seems_short() && self.sleep.owe();
-        let begins_at_once = owes && self.sleep.somebody_searches();
+        let may_defer = told.handlers.release_thread.is_none();
+        let defers = may_defer && site.seems_short() && self.sleep.defer_wakes();
+        let begins_at_once = defers && self.sleep.has_searchers();
         // SAFETY: the caller's promise.
         unsafe { self.inject(job) };
         let (mut forked, mut was_late) = (true, false);
         told.wait_outside(|| {
             self.abort_if_left_behind();
-            if owes {
+            if defers {
                 if let Some(usual) = site.usual().filter(|_| begins_at_once) {
                     spin_until(|| latch.is_set(), usual * 2);
                 }
                 was_late = !latch.wait_for(site.grace());
-                // WAKE: a worker for jobs that woke none because we owed the wakes, if any is left.
-                omittable!("engine/never-pays", forked = self.sleep.pay(|| self.work_visible()));
+                // WAKE: a worker for jobs that woke none because we deferred the wakes, if any is
+                // left.
+                omittable!(
+                    "engine/never-resumes",
+                    forked = self.sleep.resume_wakes(|| self.work_visible())
+                );
             }
             self.insist(&entry.begun, latch);
             latch.wait_and_reset();
         });
         let took = Duration::from_nanos(entry.took.get());
-        if owes {
+        if defers {
             site.was_tried(Tried { took, forked, was_late })
         } else {
             site.was_not_tried(took)

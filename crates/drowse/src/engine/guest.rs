@@ -54,11 +54,11 @@ impl Guest<'_> {
     /// Does work of this place in the program.
     pub(super) fn work(&self, site: &Site, work: impl FnOnce(&WorkerThread)) {
         let sleep = &self.registry.sleep;
-        let tried = sleep.is_owed() && site.seems_short();
+        let tried = sleep.has_deferred_wakes() && site.seems_short();
         if tried {
-            sleep.owed_from_now();
-        } else if sleep.is_owed() {
-            sleep.no_longer_owed();
+            sleep.restart_deferral();
+        } else if sleep.has_deferred_wakes() {
+            sleep.end_deferral();
         }
         let clock = Stopwatch::start();
         work(self.worker());

@@ -22,7 +22,8 @@ const MOST: u64 = 64;
 const FORKLESS: u64 = 8;
 const WITHOUT_A_FORK: u64 = 16;
 
-/// Time that a caller which owes wakes waits for its job before it pays, at a site without trust.
+/// Time that a caller which defers wakes waits for its job before it resumes them, at a site
+/// without trust.
 /// Most short jobs are done by then. (In a virtual machine, a timer that is due sooner than the
 /// system's own costs up to 12 us, more than a wake.)
 const SOON: Duration = Duration::from_micros(250);
@@ -45,11 +46,12 @@ const MOST_SURPRISES: u64 = 4;
 /// Recorded run times of all call sites.
 ///
 /// A site whose work all workers together have done in little time may be short, and is *tried*:
-/// only one worker is woken, the caller owes the other wakes, and pays later if they are needed. If
-/// the work was not short, the site is not tried again for a while, which doubles each time.
+/// only one worker is woken, the caller defers the other wakes, and resumes them later if they are
+/// needed. If the work was not short, the site is not tried again for a while, which doubles each
+/// time.
 ///
 /// Work that forks, and then blocks or takes long before it forks again, is a *surprise*: what it
-/// has forked waits until the caller pays. So the caller pays [soon](SOON) until the site has
+/// has forked waits until the caller looks. So the caller looks [soon](SOON) until the site has
 /// earned trust, and a surprise is remembered for long.
 #[derive(Debug)]
 pub(super) struct Sites {
@@ -79,7 +81,7 @@ pub(super) struct Site {
 pub(super) struct Tried {
     /// Time that it took on the worker that ran it.
     pub(super) took: Duration,
-    /// `true` if it forked, and its posts woke no worker because the caller owed the wakes.
+    /// `true` if it forked, and its posts woke no worker because the caller deferred the wakes.
     pub(super) forked: bool,
     /// `true` if it was not done when the caller paid.
     pub(super) was_late: bool,
@@ -113,7 +115,7 @@ impl Site {
         is_model || (self.proofs.get() >= PROOFS && self.wait.get() == 0)
     }
 
-    /// Returns the time that the caller waits before it pays.
+    /// Returns the time that the caller waits before it resumes the wakes.
     pub(super) fn grace(&self) -> Duration {
         if self.trust.get() >= TRUST << self.surprises.get() { LATER } else { SOON }
     }
@@ -138,8 +140,8 @@ impl Site {
             self.note_usual(took);
             self.earn_trust();
         } else if !was_late {
-            // Work without forks has no wakes to owe, so there is no point in trying it. (If it was
-            // late, its forks may have come after the caller had paid.)
+            // Work without forks has no wakes to defer, so there is no point in trying it. (If it
+            // was late, its forks may have come after the caller had looked.)
             self.forkless.set_mine(self.forkless.get() + 1);
             if self.forkless.get() >= FORKLESS {
                 self.wait.set_mine(WITHOUT_A_FORK);

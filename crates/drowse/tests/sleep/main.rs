@@ -4,9 +4,9 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod defer;
 mod idle;
 mod outside_jobs;
-mod owed;
 mod relay;
 mod starvation;
 mod steering;

@@ -1,11 +1,11 @@
-//! Wakes that are owed, and who pays for them.
+//! Wakes that are deferred, and the threads that resume them.
 #![cfg(drowse_loom)]
 
 use drowse_models::{
     Board, Jobs, MakeSleep, Parcel, assert_nobody_counted, for_protocols, post_pushed, roomy_relay,
     set_latch, some_with_preemptions, wait_until, with_preemptions,
 };
-use drowse_sleep::{Baton, LatchWord, Pause, Policy, Posted, Protocol, Relay, Rules, Sleep, Wake};
+use drowse_sleep::{LatchWord, Pause, Policy, Relay, Sleep};
 use drowse_sync::atomic::{AtomicU32, Ordering};
 use drowse_sync::{Arc, LightFences, thread};
 
@@ -53,14 +53,14 @@ impl Pool {
     }
 }
 
-/// Somebody outside owes, and pays at some time or other.
-fn what_is_posted_meanwhile_is_paid_for(make: MakeSleep) {
+/// A thread outside defers the wakes, and resumes them at some time or other.
+fn what_is_posted_meanwhile_is_looked_after(make: MakeSleep) {
     with_preemptions(3, move || {
         let pool = Pool::new(make(2));
         let worker = pool.start(|pool| wait_until(&pool.sleep, 1, &pool.over, pool));
         let caller = pool.start(|pool| {
-            if pool.sleep.owe() {
-                pool.sleep.pay(|| pool.work_visible());
+            if pool.sleep.defer_wakes() {
+                pool.sleep.resume_wakes(|| pool.work_visible());
             }
         });
         pool.jobs.post_as_worker(&pool.sleep);
@@ -70,13 +70,13 @@ fn what_is_posted_meanwhile_is_paid_for(make: MakeSleep) {
     });
 }
 
-/// The thread outside that owes does not pay before worker 0 is done, which waits, alone, for the
-/// job that it has posted.
-fn a_worker_that_sleeps_alone_pays_first(make: MakeSleep) {
+/// The thread outside that defers the wakes does not look before worker 0 is done, which waits,
+/// alone, for the job that it has posted.
+fn a_worker_that_sleeps_alone_resumes_wakes_first(make: MakeSleep) {
     with_preemptions(3, move || {
         let pool = Pool::with_poster_that_waits(make(2));
         let worker = pool.start(|pool| wait_until(&pool.sleep, 1, &pool.over, pool));
-        let caller = pool.start(|pool| _ = pool.sleep.owe());
+        let caller = pool.start(|pool| _ = pool.sleep.defer_wakes());
         pool.jobs.post_as_worker(&pool.sleep);
         let latch = pool.of_poster.as_ref().unwrap();
         while !latch.probe() {
@@ -84,13 +84,13 @@ fn a_worker_that_sleeps_alone_pays_first(make: MakeSleep) {
         }
         caller.join().unwrap();
         worker.join().unwrap();
-        pool.sleep.pay(|| pool.work_visible());
+        pool.sleep.resume_wakes(|| pool.work_visible());
         assert_nobody_counted(&pool.sleep);
     });
 }
 
 /// The worker that sleeps keeps the door, for a while.
-fn whoever_keeps_the_door_sees_what_is_posted(make: MakeSleep) {
+fn a_doorkeeper_sees_what_is_posted(make: MakeSleep) {
     with_preemptions(3, move || {
         let pool = Pool::new(make(2).with_guests());
         pool.sleep.note_guest();
@@ -104,67 +104,18 @@ fn whoever_keeps_the_door_sees_what_is_posted(make: MakeSleep) {
 /// As the protocol is, but with room for two.
 mod with_room {
     #[test]
-    fn what_is_posted_meanwhile_is_paid_for() {
-        super::what_is_posted_meanwhile_is_paid_for(super::roomy_relay);
+    fn what_is_posted_meanwhile_is_looked_after() {
+        super::what_is_posted_meanwhile_is_looked_after(super::roomy_relay);
     }
 
     #[test]
-    fn a_worker_that_sleeps_alone_pays_first() {
-        super::a_worker_that_sleeps_alone_pays_first(super::roomy_relay);
+    fn a_worker_that_sleeps_alone_resumes_wakes_first() {
+        super::a_worker_that_sleeps_alone_resumes_wakes_first(super::roomy_relay);
     }
 
     #[test]
-    fn whoever_keeps_the_door_sees_what_is_posted() {
-        super::whoever_keeps_the_door_sees_what_is_posted(super::roomy_relay);
-    }
-}
-
-/// `relay`, in which an offer is accepted although no worker sleeps: one slept when it was made,
-/// and has been woken since.
-#[derive(Debug)]
-struct Owing(Relay);
-
-impl Protocol for Owing {
-    fn rules(&self) -> Rules {
-        self.0.rules()
-    }
-
-    fn stop_looking(&self, word: u64) -> (u64, Baton) {
-        self.0.stop_looking(word)
-    }
-
-    fn post(&self, word: u64, posted: &Posted) -> (u64, Wake) {
-        self.0.post(word, posted)
-    }
-
-    fn owe(&self, word: u64, _workers: usize) -> Option<u64> {
-        let asleep = (1 << 48) | 1;
-        let owed = self.0.owe(asleep, 1).unwrap() ^ asleep;
-        (word & owed == 0).then_some(word | owed)
-    }
-
-    fn pay(&self, word: u64) -> (u64, bool) {
-        self.0.pay(word)
-    }
-
-    fn is_owed(&self, word: u64) -> bool {
-        self.0.is_owed(word)
-    }
-
-    fn baton(&self, word: u64, posted: &Posted) -> (u64, Wake) {
-        self.0.baton(word, posted)
-    }
-
-    fn stand_down(&self, word: u64) -> u64 {
-        self.0.stand_down(word)
-    }
-
-    fn finds(&self, word: u64) -> u64 {
-        self.0.finds(word)
-    }
-
-    fn is_clear(&self, word: u64) -> bool {
-        self.0.is_clear(word)
+    fn a_doorkeeper_sees_what_is_posted() {
+        super::a_doorkeeper_sees_what_is_posted(super::roomy_relay);
     }
 }
 
@@ -210,19 +161,19 @@ impl Board for Deque {
 }
 
 /// A worker pushes a job, takes it back, and pushes another. Meanwhile worker 1 falls asleep, and
-/// worker 0, the last one that searches, sees the first job and relies on the thread that owes.
+/// worker 0, the last one that searches, sees the first job and relies on the guarantor.
 /// Some of the schedules: all of them take minutes.
 #[test]
-fn a_job_behind_another_is_paid_for() {
+fn a_job_behind_another_is_looked_after() {
     some_with_preemptions(2, 60_000, || {
         let _light = LightFences::get();
         let pool = Arc::new(Deque {
-            sleep: Sleep::with(3, Box::new(Owing(Relay)), EAGER).with_room(3),
+            sleep: Sleep::with(3, Box::new(Relay), EAGER).with_room(3),
             over: LatchWord::new(),
             job: Parcel::empty(),
             item: AtomicU32::new(EMPTY),
         });
-        assert!(pool.sleep.owe());
+        assert!(pool.sleep.defer_wakes());
         let start = |work: fn(&Deque)| {
             let pool = Arc::clone(&pool);
             thread::spawn(move || work(&pool))
@@ -233,7 +184,7 @@ fn a_job_behind_another_is_paid_for() {
                 pool.sleep.stop_looking(idle, || pool.work_visible());
             }),
             start(|pool| wait_until(&pool.sleep, 1, &pool.over, pool)),
-            start(|pool| _ = pool.sleep.pay(|| pool.work_visible())),
+            start(|pool| _ = pool.sleep.resume_wakes(|| pool.work_visible())),
         ];
         pool.item.store(TAKEN_BACK, Ordering::Release);
         post_pushed(&pool.sleep);
@@ -248,4 +199,4 @@ fn a_job_behind_another_is_paid_for() {
     });
 }
 
-for_protocols!([relay] what_is_posted_meanwhile_is_paid_for, a_worker_that_sleeps_alone_pays_first);
+for_protocols!([relay] what_is_posted_meanwhile_is_looked_after, a_worker_that_sleeps_alone_resumes_wakes_first);

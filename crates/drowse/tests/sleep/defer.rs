@@ -1,4 +1,4 @@
-//! Wakes that are owed, by a thread outside that waits, or by a worker that keeps the door.
+//! Wakes that are deferred, by a thread outside that waits, or by a worker that keeps the door.
 
 use crate::common::{until, until_all_sleep, watchdog};
 use drowse::{SleepProtocol, ThreadPool, ThreadPoolBuilder};
