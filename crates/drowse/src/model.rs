@@ -52,9 +52,9 @@ impl LockLatch {
         Self(crate::latch::LockLatch::new())
     }
 
-    /// Blocks until the latch is set, then makes it unset again.
-    pub fn wait_and_reset(&self) {
-        self.0.wait_and_reset();
+    /// Blocks until the latch is set.
+    pub fn wait(&self) {
+        self.0.wait();
     }
 
     /// Blocks for a while. Returns `true` if the latch is set.
@@ -86,7 +86,7 @@ impl Count {
     /// Blocks until all jobs have ended.
     #[cfg(drowse_loom)]
     pub fn wait(&self) {
-        self.0.block();
+        self.0.of_outside().wait();
     }
 
     /// Counts down by one job.

@@ -63,10 +63,16 @@ pub(crate) fn or_abort<R>(f: impl FnOnce() -> R) -> R {
 pub(crate) struct AbortIfPanic;
 
 impl Drop for AbortIfPanic {
-    #[cold]
-    #[inline(never)]
+    /// Inlined, so that the compiler sees in each place that nothing unwinds past it.
+    #[inline(always)]
     fn drop(&mut self) {
-        say(format_args!("drowse: a panic reached a place that must not unwind; aborting"));
-        process::abort();
+        abort();
     }
+}
+
+#[cold]
+#[inline(never)]
+fn abort() -> ! {
+    say(format_args!("drowse: a panic reached a place that must not unwind; aborting"));
+    process::abort();
 }

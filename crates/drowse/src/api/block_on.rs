@@ -69,7 +69,7 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
                     None => {
                         let _waits =
                             awaited.as_ref().map(|pool| pool.probe.note_waiter(WaitFor::Future));
-                        latch.block();
+                        latch.of_outside().wait();
                     }
                 });
             }

@@ -41,7 +41,9 @@ mod trail;
 mod wait_for;
 
 #[cfg(not(feature = "diagnose"))]
-pub(crate) use null::{Plan, Probe, Ready, Tracing};
+pub(crate) use null::{OutsideWait, Plan, Probe, Ready, Tracing};
+#[cfg(feature = "diagnose")]
+pub(crate) use outside::OutsideWait;
 #[cfg(feature = "diagnose")]
 pub(crate) use plan::{Plan, Ready};
 #[cfg(feature = "diagnose")]

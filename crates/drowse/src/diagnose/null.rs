@@ -5,6 +5,7 @@ use crate::setting::{Once, switch, value_of};
 use drowse_sleep::Sleep;
 use drowse_sync::{Arc, Weak, say};
 use std::fmt;
+use std::marker::PhantomData;
 
 /// Alarms and trace of a pool: none.
 #[derive(Debug, Default)]
@@ -99,8 +100,8 @@ impl Probe {
     pub(crate) fn unblocked(&self, _: Option<usize>, _: usize) {}
 
     #[inline(always)]
-    pub(crate) fn note_waiter(&self, _: WaitFor) -> OutsideWait {
-        OutsideWait
+    pub(crate) fn note_waiter(&self, _: WaitFor) -> OutsideWait<'_> {
+        OutsideWait(PhantomData)
     }
 
     #[inline(always)]
@@ -111,9 +112,9 @@ impl Probe {
 
 /// Guard of the calling thread's wait.
 #[derive(Debug)]
-pub(crate) struct OutsideWait;
+pub(crate) struct OutsideWait<'p>(PhantomData<&'p Probe>);
 
-impl OutsideWait {
+impl OutsideWait<'_> {
     #[inline(always)]
     pub(crate) fn note_begun(&self, _: usize) {}
 }

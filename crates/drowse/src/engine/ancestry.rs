@@ -28,14 +28,15 @@ struct Branch {
     ancestors: Option<Ancestors>,
 }
 
-pub(super) type Ancestors = Arc<[Ancestor]>;
+/// Pools in which workers wait, in isolation, for the end of a job: the last one, and those before.
+pub(super) type Ancestors = Arc<Ancestor>;
 
-/// A pool in which a worker waits, in isolation, for the end of the job.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Ancestor {
     /// Keeps the registry in memory: its address is its id, and must not be reused.
     pool: Arc<Registry>,
     origins: Origins,
+    before: Option<Ancestors>,
 }
 
 impl Ancestry {
@@ -61,10 +62,14 @@ impl Registry {
     pub(super) fn origins_of_caller(&self) -> Option<Origins> {
         WorkerThread::with_current(|worker| {
             let worker = worker.filter(|worker| worker.registry().has_ancestors())?;
-            let ancestors = worker.current_ancestors()?;
-            let is_this = |ancestor: &&Ancestor| ancestor.pool.id() == self.id();
-            look!("isolate/foreign-descent-ignored", true)
-                .then(|| ancestors.iter().find(is_this).map(|ancestor| ancestor.origins))?
+            let ancestors = worker.current_ancestors();
+            let mut ancestor =
+                look!("isolate/foreign-descent-ignored", true).then(|| ancestors.as_deref())?;
+            // The last ancestor in this pool descends from those before.
+            while ancestor.is_some_and(|ancestor| ancestor.pool.id() != self.id()) {
+                ancestor = ancestor.and_then(|ancestor| ancestor.before.as_deref());
+            }
+            ancestor.map(|ancestor| ancestor.origins)
         })
     }
 
@@ -89,55 +94,45 @@ impl WorkerThread {
     /// Returns the ancestors of what this worker, which is isolated and about to wait, sends to
     /// another pool now: its own pool, and the ancestors of the job that it runs.
     pub(super) fn ancestors_of_sent(&self) -> Ancestors {
-        let own = Ancestor { pool: Arc::clone(self.registry()), origins: self.sends() };
-        let inherited = self.current_ancestors();
-        let mut ancestors = Vec::new();
-        for ancestor in inherited.as_deref().unwrap_or_default() {
-            // An inherited ancestor in this pool is left out: the one added below descends from it.
-            if ancestor.pool.id() != self.registry().id() {
-                ancestors.push(ancestor.clone());
-            }
-        }
-        ancestors.push(own);
-        ancestors.into()
+        let (pool, origins) = (Arc::clone(self.registry()), self.sends());
+        Arc::new(Ancestor { pool, origins, before: self.current_ancestors() })
     }
 
-    /// Calls `f`, which runs a job with these ancestors.
-    pub(super) fn with_ancestors<R>(
-        &self,
-        ancestors: Option<Ancestors>,
-        f: impl FnOnce() -> R,
-    ) -> R {
+    /// Makes these the ancestors of what the worker pushes and sends, in the job that it begins,
+    /// until the guard is dropped.
+    #[cold]
+    pub(super) fn branch(&self, ancestors: Option<Ancestors>) -> Option<Branched<'_>> {
         // Without ancestors, a branch only hides those of an outer job. A forked child needs none.
         if (ancestors.is_none() && !self.registry.has_ancestors()) || self.registry.is_left_behind()
         {
-            return f();
+            return None;
         }
         let counts = ancestors.is_some();
         self.registry.with_ancestors.add(u64::from(counts));
         self.ancestry().0.lock().push(Branch { since: self.point(), ancestors });
-        let _end = Branched { worker: self, counts };
-        f()
+        Some(Branched { worker: self, counts })
     }
 
-    /// Calls `f`, which runs a job with this origin, with the ancestors known there.
-    pub(super) fn with_ancestors_of<R>(&self, origin: Option<Origin>, f: impl FnOnce() -> R) -> R {
+    /// Begins a [branch](Self::branch) for a job with this origin, with the ancestors known there.
+    #[cold]
+    pub(super) fn branch_of(&self, origin: Option<Origin>) -> Option<Branched<'_>> {
         let of = |origin: Origin| self.registry.threads[origin.worker].ancestry.of(origin);
         let inherited = if self.registry.is_left_behind() { None } else { origin.and_then(of) };
-        self.with_ancestors(inherited.filter(|_| look!("isolate/foreign-descent-lost", true)), f)
+        self.branch(inherited.filter(|_| look!("isolate/foreign-descent-lost", true)))
     }
 }
 
 /// Guard of a branch: removes it when the job ends, also by a panic.
-struct Branched<'w> {
+pub(super) struct Branched<'w> {
     worker: &'w WorkerThread,
     counts: bool,
 }
 
 impl Drop for Branched<'_> {
+    #[cold]
     fn drop(&mut self) {
         if self.worker.registry.is_left_behind() {
-            return; // `f` has forked: a thread of the parent may hold the lock.
+            return; // The job has forked: a thread of the parent may hold the lock.
         }
         self.worker.ancestry().0.lock().pop();
         if self.counts {

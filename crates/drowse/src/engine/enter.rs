@@ -2,17 +2,19 @@
 //!
 //! All of this is compiled once, as the closure is passed as a [`Call`].
 
+use super::ancestry::Ancestors;
 use super::context::Inherited;
-use super::isolate::{Since, is_isolated};
+use super::isolate::is_isolated;
 use super::place::IfNobody;
 use super::registry::Registry;
 use super::sites::Tried;
 use super::worker::WorkerThread;
-use crate::diagnose::WaitFor;
-use crate::job::{Call, JobRef, StackJob, call_once};
-use crate::latch::{CrossLatch, LatchRef, LockLatch};
+use crate::diagnose::{OutsideWait, WaitFor};
+use crate::job::{Call, JobRef, Run, StackJob, call_once};
+use crate::latch::CountLatch;
 use crate::unwind;
 use drowse_sync::{Counter, Stopwatch, hint, omittable};
+use std::thread;
 use std::time::Duration;
 
 impl Registry {
@@ -31,79 +33,63 @@ impl Registry {
         OP: FnOnce(&WorkerThread) -> R + Send,
         R: Send,
     {
-        call_once(op, |call| self.enter_blocking(call))
+        call_once(op, |call| self.enter_or_block(call.function(), call, true))
     }
 
     /// Runs `call` on a worker of this pool: in place if this thread is one. `site` identifies the
     /// place in the program that it comes from.
-    pub(crate) fn enter(&self, site: usize, mut call: Call<'_>) {
+    pub(crate) fn enter(&self, site: usize, call: Call<'_>) {
+        self.enter_or_block(site, call, false);
+    }
+
+    fn enter_or_block(&self, site: usize, mut call: Call<'_>, blocks: bool) {
         WorkerThread::with_current(|worker| match worker {
             Some(worker) if worker.registry().id() == self.id() => call.run(worker, false),
-            Some(worker) => self.enter_from_other_pool(worker, call),
-            None => self.enter_from_outside(site, call),
+            worker => self.enter_from(worker, site, call, blocks),
         });
     }
 
-    fn enter_blocking(&self, mut call: Call<'_>) {
-        WorkerThread::with_current(|worker| match worker {
-            Some(worker) if worker.registry().id() == self.id() => call.run(worker, false),
-            Some(worker) => {
-                let inherited = self.inherit();
-                self.assert_here();
-                worker.while_away(IfNobody::GiveUp, |_| {
-                    self.enter_while_blocked(call.function(), call, inherited, worker.registry());
-                });
-            }
-            None => self.enter_from_outside(call.function(), call),
-        });
-    }
-
-    /// Runs `call` on this thread, in the seat of a worker that sleeps, if guests are let in and
-    /// there is one; otherwise blocks this thread.
+    /// Runs `call` on a worker of this pool, for a thread that is not one. A worker of another pool
+    /// helps its own pool meanwhile, unless it `blocks`. A thread that is no worker takes the seat
+    /// of one that sleeps, if guests are let in and there is one; otherwise it blocks.
     #[cold]
-    fn enter_from_outside(&self, site: usize, mut call: Call<'_>) {
+    #[inline(never)]
+    fn enter_from(&self, worker: Option<&WorkerThread>, site: usize, call: Call<'_>, blocks: bool) {
         let inherited = self.inherit();
         self.assert_here();
-        // Read before this thread becomes a worker.
-        let isolated = is_isolated();
-        let Some(guest) = self.sit_down() else {
-            return self.enter_while_blocked(site, call, inherited, self);
-        };
+        let (isolated, progress) = (is_isolated(), Progress::default());
         let waits = self.probe.note_waiter(WaitFor::Install);
-        waits.note_begun(guest.worker().index());
-        guest.work(self.sites.of(site), |worker| {
-            let _region = isolated.then(|| worker.enter_region());
-            self.run_in(&inherited, &mut || call.run(worker, false));
-        });
+        let (ancestors, progress) = (None, &progress);
+        let mut entry = Entry { call, inherited, isolated, ancestors, waits, progress };
+        let outcome = match worker {
+            Some(worker) if blocks => worker.while_away(IfNobody::GiveUp, |_| {
+                self.block_for(&mut entry, site, worker.registry())
+            }),
+            Some(worker) => self.help_for(&mut entry, worker),
+            None => match self.sit_down() {
+                Some(guest) => {
+                    guest.work(self.sites.of(site), |worker| entry.begin(worker, false));
+                    return;
+                }
+                None => self.block_for(&mut entry, site, self),
+            },
+        };
+        drop(entry);
+        outcome.unwrap_or_else(|payload| unwind::resume_unwinding(payload));
     }
 
-    /// Blocks this thread until `call` has run on a worker of this pool. Calls the release and
+    /// Blocks this thread until a worker of this pool has run the entry. Calls the release and
     /// acquire handlers of `told`: the pool of this thread if it is a worker, else this pool.
-    fn enter_while_blocked(
-        &self,
-        site: usize,
-        mut call: Call<'_>,
-        inherited: Inherited,
-        told: &Self,
-    ) {
-        let outcome = with_lock_latch(|latch| {
-            let (entry, isolated) = (Entry::default(), is_isolated());
-            let waits = self.probe.note_waiter(WaitFor::Install);
-            let run = |worker: &WorkerThread, migrated| {
-                waits.note_begun(worker.index());
-                let _region = isolated.then(|| worker.enter_region());
-                entry.time(|| self.run_in(&inherited, &mut || call.run(worker, migrated)));
-            };
-            let job = StackJob::new(run, LatchRef::new(latch));
-            // SAFETY: `send` returns when the job has run, so the job outlives its execution.
-            // `Call` is `Send`, what else it borrows is `Sync`. Our callers hold the pool, so it
-            // has not ended.
-            unwind::or_abort(|| unsafe { self.send(job.as_job_ref(), site, &entry, latch, told) });
-            // SAFETY: the latch was set.
-            unsafe { job.take_result() }
-        });
-        drop(inherited);
-        outcome.unwrap_or_else(|payload| unwind::resume_unwinding(payload));
+    fn block_for(&self, entry: &mut Entry<'_>, site: usize, told: &Self) -> thread::Result<()> {
+        let progress = entry.progress;
+        let job = StackJob::new(entry, CountLatch::new(1, None));
+        // SAFETY: `send` returns when the job has run, so the job outlives its execution. `Call` is
+        // `Send`, and what else it borrows is `Sync`. Our callers hold the pool, so it has not
+        // ended. Afterwards the latch is set.
+        unsafe {
+            unwind::or_abort(|| self.send(job.as_job_ref(), site, progress, &job.latch, told));
+            job.take_result()
+        }
     }
 
     /// Sends `job` to the workers and waits until it has set `latch`. If the calling thread is a
@@ -112,8 +98,15 @@ impl Registry {
     /// # Safety
     ///
     /// As for [`inject`](Self::inject).
-    unsafe fn send(&self, job: JobRef, site: usize, entry: &Entry, latch: &LockLatch, told: &Self) {
-        let site = self.sites.of(site);
+    unsafe fn send(
+        &self,
+        job: JobRef,
+        site: usize,
+        progress: &Progress,
+        latch: &CountLatch,
+        told: &Self,
+    ) {
+        let (site, latch) = (self.sites.of(site), latch.of_outside());
         // A release handler, which runs before we wait, may take long.
         let may_defer = told.handlers.release_thread.is_none();
         let defers = may_defer && site.seems_short() && self.sleep.defer_wakes();
@@ -135,10 +128,10 @@ impl Registry {
                     forked = self.sleep.resume_wakes(|| self.work_visible())
                 );
             }
-            self.insist(&entry.begun, latch);
-            latch.wait_and_reset();
+            self.insist(&progress.begun, latch);
+            latch.wait();
         });
-        let took = Duration::from_nanos(entry.took.get());
+        let took = Duration::from_nanos(progress.took.get());
         if defers {
             site.was_tried(Tried { took, forked, was_late })
         } else {
@@ -146,35 +139,62 @@ impl Registry {
         }
     }
 
-    /// Runs `call` on a worker of this pool. `worker`, which is this thread and of another pool,
-    /// helps its own pool meanwhile.
-    #[cold]
-    fn enter_from_other_pool(&self, worker: &WorkerThread, mut call: Call<'_>) {
-        let inherited = self.inherit();
-        self.assert_here();
-        let isolated = worker.is_isolated();
-        let waits = self.probe.note_waiter(WaitFor::Install);
+    /// Sends the entry to the workers of this pool. `worker`, which is this thread and of another
+    /// pool, helps its own pool until it has run.
+    fn help_for(&self, entry: &mut Entry<'_>, worker: &WorkerThread) -> thread::Result<()> {
         // Jobs sent back to the worker's own pool descend from this point: see `ancestry`.
         let since = worker.point();
-        let ancestors = isolated.then(|| worker.ancestors_of_sent());
-        let run = |this: &WorkerThread, migrated| {
-            waits.note_begun(this.index());
-            let _region = isolated.then(|| this.enter_region());
-            this.with_ancestors(ancestors, || {
-                self.run_in(&inherited, &mut || call.run(this, migrated))
+        entry.ancestors = entry.isolated.then(|| worker.ancestors_of_sent());
+        let job = StackJob::new(entry, CountLatch::since(since, 1, Some(worker)));
+        // SAFETY: we wait for the job, so it outlives its execution. For the rest see `block_for`.
+        unsafe {
+            unwind::or_abort(|| {
+                self.inject(job.as_job_ref());
+                job.latch.help(worker, WaitFor::Install);
             });
-        };
-        let job = StackJob::new(run, CrossLatch::new(worker));
-        // SAFETY: we wait for the job, so it outlives its execution. A `Call` is `Send`, and what
-        // else it borrows is `Sync`. Our callers hold the pool, so it has not ended.
-        unwind::or_abort(|| unsafe {
-            self.inject(job.as_job_ref());
-            worker.wait_until(job.latch.word(), WaitFor::Install, Since::Then(since));
-        });
-        // SAFETY: the latch is set.
-        let outcome = unsafe { job.take_result() };
-        outcome.unwrap_or_else(|payload| unwind::resume_unwinding(payload));
+            job.take_result()
+        }
     }
+}
+
+/// A closure that enters a pool, with what it takes along from the thread that waits for it.
+struct Entry<'a> {
+    call: Call<'a>,
+    inherited: Inherited,
+    isolated: bool,
+    ancestors: Option<Ancestors>,
+    waits: OutsideWait<'a>,
+    progress: &'a Progress,
+}
+
+impl Entry<'_> {
+    /// Runs the closure on this worker.
+    #[inline(never)]
+    fn begin(&mut self, worker: &WorkerThread, migrated: bool) {
+        self.waits.note_begun(worker.index());
+        let _region = self.isolated.then(|| worker.enter_region());
+        let _branch = self.ancestors.take().and_then(|ancestors| worker.branch(Some(ancestors)));
+        worker.registry().run_in(&self.inherited, &mut || self.call.run(worker, migrated));
+    }
+}
+
+impl Run<()> for &mut Entry<'_> {
+    fn run(self, worker: &WorkerThread, migrated: bool) {
+        self.progress.begun.set_mine(1);
+        let clock = Stopwatch::start();
+        self.begin(worker, migrated);
+        let took = u64::try_from(clock.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.progress.took.set_mine(took);
+    }
+}
+
+/// Progress of an entry, for the thread that waits for it.
+#[derive(Debug, Default)]
+struct Progress {
+    /// 1 when the closure has begun.
+    begun: Counter,
+    /// Nanoseconds that it took.
+    took: Counter,
 }
 
 /// Spins until `is_over`, for what comes sooner than a thread can sleep, but at most for `time`.
@@ -190,36 +210,3 @@ fn spin_until(is_over: impl Fn() -> bool, time: Duration) {
 
 /// Spins between two looks at the clock.
 const SPINS: u32 = 8;
-
-/// Progress of a job, for the thread that waits for it.
-#[derive(Debug, Default)]
-struct Entry {
-    /// 1 when the job has begun.
-    begun: Counter,
-    /// Nanoseconds that the job took.
-    took: Counter,
-}
-
-impl Entry {
-    /// Calls `run`, the job itself, and records that it has begun and how long it took.
-    fn time(&self, run: impl FnOnce()) {
-        self.begun.set_mine(1);
-        let clock = Stopwatch::start();
-        run();
-        self.took.set_mine(u64::try_from(clock.elapsed().as_nanos()).unwrap_or(u64::MAX));
-    }
-}
-
-drowse_sync::thread_local! {
-    /// The latch that this thread blocks on, kept from one call to the next.
-    static LATCH: std::cell::Cell<Option<LockLatch>> = const { std::cell::Cell::new(None) };
-}
-
-/// Calls `f` with this thread's latch, which is not set. `f` must leave it so.
-fn with_lock_latch<R>(f: impl FnOnce(&LockLatch) -> R) -> R {
-    // Taken out while in use. A thread that is about to exit may have lost the thread-local.
-    let latch = LATCH.try_with(std::cell::Cell::take).ok().flatten().unwrap_or_else(LockLatch::new);
-    let result = f(&latch);
-    let _ = LATCH.try_with(|kept| kept.set(Some(latch)));
-    result
-}

@@ -25,13 +25,14 @@
 
 use super::lineage::{Descent, Mark, Origin, Origins, Point};
 use super::registry::Registry;
+use super::run::Found;
 use super::wait::abort_in_forked_child;
 use super::worker::WorkerThread;
 use crate::deque::Steal;
 use crate::diagnose::WaitFor;
 use crate::job::{JobHeader, JobRef};
 use drowse_sleep::LatchWord;
-use drowse_sync::{faulty, hint, look, omittable};
+use drowse_sync::{faulty, hint, omittable};
 use std::cell::Cell;
 use std::ptr::NonNull;
 
@@ -59,19 +60,6 @@ pub(crate) enum Since {
     Position(i64),
     /// There are none yet.
     Now,
-}
-
-/// A job that was found, with its origin if it comes from another worker.
-#[derive(Debug)]
-pub(super) struct Found {
-    pub(super) job: JobRef,
-    pub(super) origin: Option<Origin>,
-}
-
-impl From<JobRef> for Found {
-    fn from(job: JobRef) -> Self {
-        Self { job, origin: None }
-    }
 }
 
 /// Returns `true` if the calling code is isolated, on a worker or on another thread.
@@ -236,41 +224,19 @@ impl WorkerThread {
         }
     }
 
-    /// Runs a job that was found elsewhere, in isolation if its origin requires that.
-    pub(super) fn run_found(&self, found: Found) {
-        // Tested here too, so that the usual case does not look for the origin's ancestors.
-        if self.registry.has_ancestors() {
-            self.with_ancestors_of(found.origin, || self.run_found_with_ancestors(found));
-        } else {
-            self.run_found_with_ancestors(found);
-        }
-    }
-
-    fn run_found_with_ancestors(&self, found: Found) {
-        match found.origin {
-            Some(origin) if look!("isolate/not-inherited", self.registry.is_isolated(origin)) => {
-                let before = self.lineage().begin(origin, self.position());
-                // The first push is slow, and calls workers that wait for this and sleep alone.
-                omittable!("isolate/begins-unheard", self.deque.share_next());
-                let region = self.enter_region_here(self.isolation_of(origin));
-                self.run_job_found(found.job);
-                // Another worker may wait for jobs that this one has spawned and not waited for. It
-                // would not find them once this worker has begun another job.
-                omittable!("isolate/leaves-descendants", self.see_to_rest(origin));
-                drop(region);
-                self.go_back_to(before);
-            }
-            _ => {
-                let floor = self.floor.replace(self.position());
-                // `yield_now` can run an unrelated job on top of an isolated one: hide our descent.
-                let before = faulty!("isolate/shows-descent", self.lineage().begin_other(), None);
-                self.run_job_found(found.job);
-                if before.is_some() {
-                    self.go_back_to(before);
-                }
-                self.floor.set(floor);
-            }
-        }
+    /// Runs a stolen job, or a letter, that must run in isolation.
+    #[cold]
+    pub(super) fn run_isolated(&self, job: JobRef, origin: Origin) {
+        let before = self.lineage().begin(origin, self.position());
+        // The first push is slow, and calls workers that wait for this and sleep alone.
+        omittable!("isolate/begins-unheard", self.deque.share_next());
+        let region = self.enter_region_here(self.isolation_of(origin));
+        self.run_recorded(job);
+        // Another worker may wait for jobs that this one has spawned and not waited for. It would
+        // not find them once this worker has begun another job.
+        omittable!("isolate/leaves-descendants", self.see_to_rest(origin));
+        drop(region);
+        self.go_back_to(before);
     }
 
     /// Waits for a latch, in isolation.
@@ -320,7 +286,7 @@ impl WorkerThread {
     }
 
     /// Restores the descent that others saw before.
-    fn go_back_to(&self, before: Option<Descent>) {
+    pub(super) fn go_back_to(&self, before: Option<Descent>) {
         self.lineage().go_back_to(before);
         // WAKE: a worker that sleeps alone may have a letter from what we go back to, and not have
         // seen that it is a descendant, as we showed another descent. The fence of `call_all` pairs
@@ -417,26 +383,5 @@ impl WorkerThread {
     pub(super) fn found_at(&self, word: NonNull<JobHeader>, origin: Origin) -> Found {
         // SAFETY: `push` puts the words into a deque, and this one has left it now.
         Found { job: unsafe { JobRef::from_word(word) }, origin: Some(origin) }
-    }
-
-    /// Runs a job of its own, a letter, or a returned job, which was taken just now.
-    pub(super) fn run_local(&self, found: Found) {
-        let is_from_elsewhere = found.origin.is_some_and(|origin| origin.worker != self.index());
-        if is_from_elsewhere { self.run_found(found) } else { self.run_own(found.job) }
-    }
-
-    /// Runs a job of its own that was taken from its queue just now.
-    pub(super) fn run_own(&self, job: JobRef) {
-        let floor = self.floor.replace(self.position());
-        // SAFETY: the caller has taken it from a queue just now.
-        unsafe { self.execute(job) };
-        self.floor.set(floor);
-    }
-
-    fn run_job_found(&self, job: JobRef) {
-        let before = self.registry.probe.begin_job(self.index());
-        // SAFETY: our callers have taken it from a queue just now.
-        unsafe { self.execute(job) };
-        self.registry.probe.end_job(self.index(), before);
     }
 }

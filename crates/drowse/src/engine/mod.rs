@@ -9,6 +9,7 @@
 //! | `worker` | state of one worker |
 //! | `search` | places where a worker looks for jobs |
 //! | `steal` | thefts from other workers |
+//! | `run` | the steps around a job that a worker runs |
 //! | `wait` | the loop of a worker until a latch is set |
 //! | `isolate`, `alone`, `lineage` | waits in isolation, where a worker must not run other jobs |
 //! | `in_order` | fifos in isolation |
@@ -53,6 +54,7 @@ mod push;
 mod recruit;
 mod registry;
 mod rng;
+mod run;
 mod search;
 mod sites;
 mod spare;

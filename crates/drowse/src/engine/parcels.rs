@@ -1,7 +1,7 @@
 //! Jobs that are not in a deque, with their origins.
 
-use super::isolate::Found;
 use super::lineage::{Origin, Origins};
+use super::run::Found;
 use crate::job::JobRef;
 use drowse_sync::atomic::{AtomicUsize, Ordering};
 use drowse_sync::{Mutex, Outlined};

@@ -12,9 +12,10 @@
 //! and then both would wait for ever. So a worker in the middle of a job waits for a limited time,
 //! and then runs without a place, and without an index, until it gets one after all.
 
-use super::isolate::{Found, MOST_OF_REST};
+use super::isolate::MOST_OF_REST;
 use super::places::{Asked, GivenUp, WAITING};
 use super::registry::Registry;
+use super::run::Found;
 use super::worker::WorkerThread;
 use drowse_sleep::LatchWord;
 use drowse_sync::{Arc, hint, look, omittable};

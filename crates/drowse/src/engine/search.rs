@@ -1,7 +1,7 @@
 //! Queues in which a worker looks for jobs: its own, the pool's, and the last victim's.
 
-use super::isolate::Found;
 use super::lineage::Origin;
+use super::run::Found;
 use super::steal::ANY;
 use super::worker::WorkerThread;
 use crate::deque::Steal;

@@ -6,9 +6,10 @@
 //! both of its own. It is started when it is needed, and ends when it was not for a while.
 
 use super::crew::Role;
-use super::isolate::{Found, Since, let_others_in};
+use super::isolate::{Since, let_others_in};
 use super::places::GivenUp;
 use super::registry::Registry;
+use super::run::Found;
 use super::steal::ANY;
 use super::worker::WorkerThread;
 

@@ -10,8 +10,8 @@
 //!   *force*: it publishes half of them itself, with a heavy fence
 //!   (`Stealer::steal_by_force_since`).
 
-use super::isolate::Found;
 use super::lineage::Origin;
+use super::run::Found;
 use super::worker::WorkerThread;
 use crate::deque::{Steal, Stealer};
 use crate::job::JobHeader;

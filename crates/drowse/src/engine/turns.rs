@@ -19,8 +19,8 @@
 //! thief held it, the thief could wait for the first half, which cannot start until the job from
 //! outside returns, and that job could wait for the thief.
 
-use super::isolate::Found;
 use super::registry::Registry;
+use super::run::Found;
 use super::worker::WorkerThread;
 use crate::latch::LockLatch;
 use drowse_sync::Counter;

@@ -1,6 +1,7 @@
 //! Wait loop of a worker: until a latch is set, it runs other jobs, searches for jobs, and sleeps.
 
-use super::isolate::{Found, Since};
+use super::isolate::Since;
+use super::run::Found;
 use super::worker::WorkerThread;
 use crate::diagnose::WaitFor;
 use crate::job::Slabs;
@@ -184,14 +185,6 @@ impl WorkerThread {
         let Some(found) = found else { return false };
         self.run_in_a_wait(|| self.run_found(found));
         true
-    }
-
-    /// Calls `run`, which runs a job, where the job below it on the stack waits.
-    pub(super) fn run_in_a_wait(&self, run: impl FnOnce()) {
-        self.waits.set(self.waits.get() + 1);
-        run();
-        self.waits.set(self.waits.get() - 1);
-        self.settle();
     }
 }
 

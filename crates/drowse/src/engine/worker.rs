@@ -11,7 +11,7 @@ use super::rng::Rng;
 use super::steal::Requests;
 use super::stock::{PanicGoes, Stocks};
 use crate::deque::Owner;
-use crate::job::{JobHeader, JobRef, Slabs};
+use crate::job::{JobHeader, Slabs};
 use crate::metrics::WorkMeter;
 use drowse_sleep::LatchWord;
 use drowse_sync::{Arc, ThreadId, heavy_fences_executed, random_seed};
@@ -210,16 +210,6 @@ impl WorkerThread {
     #[inline]
     pub(crate) fn slabs(&self) -> &Slabs {
         &self.slabs
-    }
-
-    /// Runs a job that was taken from a queue.
-    ///
-    /// # Safety
-    ///
-    /// The reference must no longer be in any queue, and must not have been executed.
-    pub(super) unsafe fn execute(&self, job: JobRef) {
-        // SAFETY: the caller's promise.
-        unsafe { job.execute(self) }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Latch of many jobs.
+//! Latch of one or more jobs, for which a worker of any pool, or a thread outside, waits.
 
 use super::worker::{LatchOwner, WorkerLatch};
 use super::{Latch, LockLatch};
@@ -52,11 +52,10 @@ impl CountLatch {
     /// that runs the jobs, and `what` is the kind of wait.
     pub(crate) fn wait(&self, owner: Option<&WorkerThread>, registry: &Registry, what: WaitFor) {
         match (&self.at_zero, owner) {
-            (AtZero::Worker(latch), Some(owner)) => {
-                let since = Since::Then(latch.owner_is(|owner| owner.since));
+            (AtZero::Worker(_), Some(owner)) => {
                 let is_outside = owner.registry().id() != registry.id();
                 let _waits = is_outside.then(|| registry.probe.note_waiter(what));
-                owner.wait_until(latch.word(), what, since);
+                self.help(owner, what);
             }
             // In a forked child the pool has no threads. But there may be nothing to wait for.
             (AtZero::Outside(latch), None) if latch.is_set() && registry.is_left_behind() => {
@@ -84,11 +83,22 @@ impl CountLatch {
         })
     }
 
-    /// Waits until the count is zero, on a thread that is not a worker, without a pool.
-    pub(crate) fn block(&self) {
+    /// Waits until the count is zero. `owner` is the owner given to `new`.
+    pub(crate) fn help(&self, owner: &WorkerThread, what: WaitFor) {
         match &self.at_zero {
-            AtZero::Outside(latch) => latch.wait(),
-            AtZero::Worker(_) => unreachable!("a worker has a pool"),
+            AtZero::Worker(latch) => {
+                let since = latch.owner_is(|owner| owner.since);
+                owner.wait_until(latch.word(), what, Since::Then(since));
+            }
+            AtZero::Outside(_) => unreachable!("it was made for a worker"),
+        }
+    }
+
+    /// Returns the latch that is set at zero. Only for a latch without an owner.
+    pub(crate) fn of_outside(&self) -> &LockLatch {
+        match &self.at_zero {
+            AtZero::Outside(latch) => latch,
+            AtZero::Worker(_) => unreachable!("it was made for a worker"),
         }
     }
 }

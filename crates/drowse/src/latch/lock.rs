@@ -1,8 +1,6 @@
 //! Latch for threads that block instead of running jobs: those that are no workers, and workers
 //! that wait for another pool in `install_blocking`.
 
-use super::Latch;
-use crate::engine::WorkerThread;
 use drowse_sync::atomic::Ordering;
 use drowse_sync::{Arc, Lifetime, WaitWord, faulty, mutant};
 use std::time::Duration;
@@ -12,13 +10,11 @@ const UNSET: u32 = 0;
 const WAITING: u32 = 1;
 const SET: u32 = 2;
 
-/// Latch for which a single thread blocks. It can be used again after
-/// [`wait_and_reset`](Self::wait_and_reset).
+/// Latch for which a single thread blocks.
 #[derive(Debug)]
 pub(crate) struct LockLatch {
     /// Shared with `set`, which may call `wake` after the waiter has freed the latch.
     word: Arc<WaitWord>,
-    /// Ended by the drop of a `CountLatch`. A latch that is kept for reuse never ends it.
     pub(super) lifetime: Lifetime,
 }
 
@@ -67,14 +63,6 @@ impl LockLatch {
         // ORDERING: acquire pairs with the release in `set`. Relaxed would miss the job's result.
         self.word.load(mutant::weaken("latch/lock-again-relaxed", Ordering::Acquire)) == WAITING
     }
-
-    /// Blocks until the latch is set, then makes it unset again.
-    pub(crate) fn wait_and_reset(&self) {
-        self.wait();
-        // ORDERING: relaxed; the next setter gets the latch through a queue, which orders this
-        // first.
-        self.word.store(UNSET, Ordering::Relaxed);
-    }
 }
 
 impl LockLatch {
@@ -98,12 +86,5 @@ impl LockLatch {
         if old == WAITING {
             word.wake();
         }
-    }
-}
-
-impl Latch for LockLatch {
-    unsafe fn set(this: *const Self, _: &WorkerThread) {
-        // SAFETY: the caller's promise.
-        unsafe { Self::set(this) };
     }
 }

@@ -3,12 +3,11 @@
 //! | | set when | who waits, and how |
 //! |---|---|---|
 //! | [`SpinLatch`] | the one job is done | the worker that made it; runs jobs meanwhile |
-//! | [`CrossLatch`] | the one job is done | a worker of *another* pool; runs that pool's jobs |
-//! | [`CountLatch`] | all its jobs are done | a worker, running jobs; an outside thread, blocking |
+//! | [`CountLatch`] | all its jobs are done | a worker of any pool, running that pool's jobs; a thread outside, blocking |
 //! | [`LockLatch`] | a worker or a thread outside sets it | a thread outside, blocking |
 //! | [`OnceLatch`] | the pool ends | each worker in its main loop |
 //!
-//! A worker sleeps on the [`LatchWord`](drowse_sleep::LatchWord) in the first three and the last.
+//! A worker sleeps on the [`LatchWord`](drowse_sleep::LatchWord) in all but `LockLatch`.
 
 mod count;
 mod lock;
@@ -18,7 +17,7 @@ mod worker;
 pub(crate) use count::CountLatch;
 pub(crate) use lock::LockLatch;
 pub(crate) use once::OnceLatch;
-pub(crate) use worker::{CrossLatch, SpinLatch};
+pub(crate) use worker::SpinLatch;
 
 use crate::engine::WorkerThread;
 

@@ -3,7 +3,7 @@
 use super::Latch;
 use crate::engine::{End, Registry, WorkerThread};
 use drowse_sleep::{LatchWord, Reason};
-use drowse_sync::{Arc, Lifetime, faulty, omittable};
+use drowse_sync::{Lifetime, faulty, omittable};
 use std::cell::Cell;
 use std::ops::Deref;
 
@@ -17,9 +17,6 @@ pub(crate) struct WorkerLatch<O: LatchOwner> {
 
 /// Latch that is set by a worker of the owner's own pool.
 pub(crate) type SpinLatch = WorkerLatch<SamePool>;
-
-/// Latch that is set by a worker of another pool.
-pub(crate) type CrossLatch<'a> = WorkerLatch<OtherPool<'a>>;
 
 /// Worker that waits for a latch, as the latch knows it.
 pub(crate) trait LatchOwner {
@@ -102,13 +99,6 @@ impl Latch for SpinLatch {
     }
 }
 
-impl Latch for CrossLatch<'_> {
-    unsafe fn set(this: *const Self, _: &WorkerThread) {
-        // SAFETY: the caller's promise.
-        unsafe { Self::set_from(this, |owner| Arc::clone(owner.0.registry())) };
-    }
-}
-
 #[cfg(drowse_loom)]
 impl<O: LatchOwner> Drop for WorkerLatch<O> {
     fn drop(&mut self) {
@@ -169,25 +159,5 @@ impl LatchOwner for SamePool {
         // SAFETY: a worker's deque exists as long as its pool, which the setter keeps alive.
         // Nobody's deque is static, or lives as long as the `Detour` of the worker that waits.
         unsafe { self.0.get().number() }
-    }
-}
-
-/// Worker of another pool than the one that runs the job. The setter clones a reference to the
-/// owner's registry, since the owner may go on at once and its pool be dropped.
-#[derive(Debug)]
-pub(crate) struct OtherPool<'a>(&'a WorkerThread);
-
-impl<'a> CrossLatch<'a> {
-    pub(crate) fn new(owner: &'a WorkerThread) -> Self {
-        Self::for_owner(OtherPool(owner))
-    }
-}
-
-impl LatchOwner for OtherPool<'_> {
-    const FETCH_LATE: &'static str = "latch/cross-fetch-late";
-    const NO_WAKE: &'static str = "engine/cross-latch-no-wake";
-
-    fn index(&self) -> usize {
-        self.0.index()
     }
 }

@@ -167,7 +167,7 @@ impl<T> TaskHandle<T> {
     pub fn join(mut self) -> thread::Result<T> {
         let latch = CountLatch::new(1, None);
         if self.0.is_awaited_by(Waiter::Thread(&raw const latch)) {
-            latch.block();
+            latch.of_outside().wait();
         }
         assert!(self.0.is_done());
         // SAFETY: the task is done, and the handle is consumed here.
