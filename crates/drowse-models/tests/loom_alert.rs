@@ -18,7 +18,7 @@ drowse_sync::thread_local! {
 }
 
 /// What the engine does after a push that left the fast path.
-fn after_slow_push(owner: &Owner<Parcel>) -> bool {
+fn after_slow_push(owner: &Owner<Parcel>, _: bool) -> bool {
     // SAFETY: set by `push`, which holds the pool.
     let Some(sleep) = (unsafe { SLEEP.with(Cell::get).as_ref() }) else { return false };
     sleep.post(1, owner);
@@ -69,7 +69,7 @@ impl Pool {
         // SAFETY: it is the owner's own end.
         let is_pushed = unsafe { !end.push(end.position(), item) || end.pushed_fenced() };
         if !is_pushed {
-            owner.pushed_slow();
+            owner.pushed_slow(true);
         }
     }
 

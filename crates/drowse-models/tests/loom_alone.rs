@@ -26,7 +26,7 @@ struct Pusher {
 
 impl Pusher {
     /// What the engine does after a push that left the fast path.
-    fn call(_: &Owner<Parcel>) -> bool {
+    fn call(_: &Owner<Parcel>, _: bool) -> bool {
         // SAFETY: set by `run`, which holds it.
         let Some(pusher) = (unsafe { PUSHER.with(Cell::get).as_ref() }) else { return false };
         if pusher.sleep.sleeps_alone(0) {

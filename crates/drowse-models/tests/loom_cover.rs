@@ -22,7 +22,7 @@ impl<'a> Half<'a> {
             !owner.end().push(position, NonNull::from(item)) || owner.end().pushed_fenced()
         };
         if !is_pushed {
-            owner.pushed_slow();
+            owner.pushed_slow(true);
         }
         Self { item, position }
     }

@@ -22,13 +22,8 @@ pub(crate) fn resume_unwinding(payload: Payload) -> ! {
     panic::resume_unwind(payload)
 }
 
-/// Number of payloads that are dropped in a row: a payload may panic when it is dropped, with a
-/// payload that panics too, and so on. The next one is leaked.
-const MOST_PAYLOADS: usize = 8;
-
 /// Drops a value of the user's where its panic must not replace another panic, or must not unwind
-/// at all. The panic hook has reported such a panic; it ends here. Its payload is dropped quietly,
-/// too.
+/// at all. The panic hook has reported such a panic; it ends here.
 #[inline]
 pub(crate) fn drop_quietly<T>(value: T) {
     if mem::needs_drop::<T>() {
@@ -38,15 +33,12 @@ pub(crate) fn drop_quietly<T>(value: T) {
     }
 }
 
+/// Drops the payload of such a panic. If that panics too, the second payload is leaked: its drop
+/// might panic with a payload of the same kind, without end.
 #[cold]
 #[inline(never)]
 fn drop_payload(payload: Payload) {
-    let mut panicked = Some(payload);
-    for _ in 0..MOST_PAYLOADS {
-        let Some(payload) = panicked.take() else { return };
-        panicked = halt_unwinding(|| drop(payload)).err();
-    }
-    mem::forget(panicked);
+    mem::forget(halt_unwinding(|| drop(payload)));
 }
 
 /// Calls `f`, and aborts the process if it unwinds: that would free what other threads still use,

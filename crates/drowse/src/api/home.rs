@@ -180,7 +180,7 @@ impl WayBack {
         let offer = |registry: &Registry, is_worker: bool| unsafe {
             match origins {
                 Some(origins) => registry.leave_job(job, origins),
-                None if !is_worker => registry.inject_for(polled_by, job),
+                None if !is_worker => registry.inject_for(polled_by, &[job]),
                 // The worker's own queue would run it first, and in isolation take it for a job
                 // that the worker has spawned.
                 None if behind => registry.inject(job),

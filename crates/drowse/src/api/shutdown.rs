@@ -2,7 +2,7 @@
 
 use super::ThreadPool;
 use crate::diagnose::WaitFor;
-use crate::engine::{Registry, Since, Unfinished, WorkerThread};
+use crate::engine::{Registry, Unfinished, WorkerThread};
 use drowse_sync::{Arc, Stopwatch};
 use std::error::Error;
 use std::fmt;
@@ -158,7 +158,7 @@ pub(super) fn wait_for_end(
 fn help(worker: &WorkerThread, left: impl Fn() -> Option<Duration>) {
     let end = worker.end();
     if left().is_none() {
-        return worker.wait_until(end, WaitFor::Home, Since::Now);
+        return worker.wait_until(end, WaitFor::Home, worker.point());
     }
     while !end.probe() && left() != Some(Duration::ZERO) {
         worker.lend_wanted_place(end);

@@ -204,6 +204,7 @@ impl<T> Shared<T> {
 }
 
 impl<T> Drop for Shared<T> {
+    #[inline(never)]
     fn drop(&mut self) {
         // ORDERING: relaxed; the drop of the last handle has acquired those of all others.
         if let Some(newest) = NonNull::new(self.public.buffer.load(Ordering::Relaxed)) {

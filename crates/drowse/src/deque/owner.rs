@@ -26,7 +26,7 @@ pub struct Owner<T> {
     /// Returns light fences, if they are available.
     get_fences: fn() -> Option<LightFences>,
     /// Called after each push off the fast path. Returns `true` if the next must leave it too.
-    after_slow_push: fn(&Self) -> bool,
+    after_slow_push: fn(&Self, posts: bool) -> bool,
     /// Memory of the buffers that the owner can give back.
     pages: Pages,
 }
@@ -67,7 +67,7 @@ impl<T> Owner<T> {
             buffer: Cell::new(buffer),
             fences: RefCell::new(None),
             get_fences,
-            after_slow_push: |_| false,
+            after_slow_push: |_, _| false,
             pages: Pages::default(),
         };
         owner.use_buffer(buffer);
@@ -77,10 +77,11 @@ impl<T> Owner<T> {
 
     /// Sets a `hook` to call after each push that left the fast path, as after a thief has
     /// [asked](super::Stealer::ask) or [alerted](super::Stealer::alert) the owner. The item is in
-    /// its place, and a fence was executed since. If the hook returns `true` the next push leaves
-    /// the fast path too.
+    /// its place, and a fence was executed since. The hook gets `false` if the item is one of
+    /// [several](Self::push_one_of_many). If it returns `true` the next push leaves the fast path
+    /// too.
     #[must_use]
-    pub fn with_hook(self, hook: fn(&Self) -> bool) -> Self {
+    pub fn with_hook(self, hook: fn(&Self, posts: bool) -> bool) -> Self {
         Self { after_slow_push: hook, ..self }
     }
 
@@ -97,20 +98,31 @@ impl<T> Owner<T> {
     /// Adds the newest item, which may stay for any time.
     #[inline]
     pub fn push(&self, item: NonNull<T>) -> &Pushed<T> {
+        self.push_and_maybe_post(item, true);
+        Pushed::by(self)
+    }
+
+    /// Adds the newest item, one of several, for which the caller posts afterwards.
+    #[inline]
+    pub fn push_one_of_many(&self, item: NonNull<T>) {
+        self.push_and_maybe_post(item, false);
+    }
+
+    #[inline(always)]
+    fn push_and_maybe_post(&self, item: NonNull<T>, posts: bool) {
         let position = self.bottom();
         // SAFETY: we are the owner.
         let must_slow_down = unsafe { self.shared.private.push(position, item) };
         omittable!("deque/push-covers-nothing", self.shared.private.cover(position + 1));
         if must_slow_down {
-            self.pushed_slow();
+            self.pushed_slow(posts);
         }
-        Pushed::by(self)
     }
 
-    /// Ends a push that left the fast path.
+    /// Ends a push that left the fast path. `posts` is passed on to the hook.
     #[cold]
     #[inline(never)]
-    pub fn pushed_slow(&self) {
+    pub fn pushed_slow(&self, posts: bool) {
         let private = &*self.shared.private;
         if private.pushed_fenced() {
             return;
@@ -127,7 +139,7 @@ impl<T> Owner<T> {
         if before == ALERTED
             && bottom < private.room.get()
             && (is_light || private.price.is_still_due())
-            && (self.after_slow_push)(self)
+            && (self.after_slow_push)(self, posts)
         {
             return; // The limit stays as it is.
         }
@@ -142,7 +154,7 @@ impl<T> Owner<T> {
         // ORDERING: pairs with the fence in `Sleep::alert_posters`, for an owner that raised its
         // limit: either the sleeper lowers the limit after that, or the hook now sees the sleeper.
         full_fence("deque/raise-unfenced");
-        if (self.after_slow_push)(self) {
+        if (self.after_slow_push)(self, posts) {
             self.shared.private.alert();
         }
     }

@@ -6,6 +6,7 @@
 
 use super::isolate::MOST_THEFTS;
 use super::lineage::Point;
+use super::parcels::Which;
 use super::place::IfNobody;
 use super::registry::Registry;
 use super::worker::WorkerThread;
@@ -36,7 +37,7 @@ impl WorkerThread {
         let has_been_refused = Cell::new(false);
         let freed = self.registry.spares.freed();
         let has_news = || {
-            self.registry.returned.have(|origin| self.comes_from(origin, since))
+            self.registry.returned.have(Which::Descendants(self, since))
                 || self.has_letter_to_see_to(since, !has_been_refused.get())
                 || self.place_is_wanted()
                 || (has_been_refused.get() && self.registry.spares.freed() != freed)
@@ -96,11 +97,10 @@ impl WorkerThread {
 
     /// Returns `true` if there is a letter to run here, or to leave to a spare if `can_lend`.
     fn has_letter_to_see_to(&self, since: Point, can_lend: bool) -> bool {
-        let may_run = |origin| self.comes_from(origin, since);
         let Some(place) = self.place().filter(|place| self.registry.has_letter(*place)) else {
             return false;
         };
         (can_lend && self.registry.spares.can_be_had())
-            || self.registry.threads[place].broadcasts.have(may_run)
+            || self.registry.threads[place].broadcasts.have(Which::Descendants(self, since))
     }
 }

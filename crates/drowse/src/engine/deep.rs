@@ -11,7 +11,7 @@
 //! available, it runs one job itself, unless three quarters of its stack are in use: a stack
 //! overflow would end the process.
 
-use super::isolate::Since;
+use super::lineage::Point;
 use super::place::IfNobody;
 use super::worker::WorkerThread;
 use drowse_sleep::{Host, LatchWord};
@@ -47,8 +47,7 @@ impl WorkerThread {
 
     /// Waits for a latch. Takes work from elsewhere only if no spare can.
     #[cold]
-    pub(super) fn wait_deep(&self, latch: &LatchWord, since: Since) {
-        let since = self.point_since(since);
+    pub(super) fn wait_deep(&self, latch: &LatchWord, since: Point) {
         while !latch.probe() {
             if let Some(own) = self.take_own_since(since) {
                 self.run_local(own);

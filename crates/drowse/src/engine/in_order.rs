@@ -14,7 +14,7 @@
 use super::worker::WorkerThread;
 use crate::job::{JobFifo, JobRef, Placeholder};
 use drowse_sync::{Arc, Outlined, faulty, omittable};
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, RefCell, RefMut};
 use std::collections::VecDeque;
 
 /// The placeholders in a worker's own deque.
@@ -48,10 +48,10 @@ impl InOrder {
         self.is_used.get()
     }
 
-    /// Calls `f` with the lists, after removing outdated placeholders: those at `end` or after it
-    /// have been popped, and thieves take the oldest first.
+    /// Returns the lists, without outdated placeholders: those at `end` or after it have been
+    /// popped, and thieves take the oldest first.
     #[inline(never)]
-    fn with_lists(&self, end: i64, f: &mut dyn FnMut(&mut Lists)) {
+    fn lists(&self, end: i64) -> RefMut<'_, Outlined<Lists>> {
         let mut lists = self.lists.borrow_mut();
         while lists.queued.back().is_some_and(|newest| newest.position >= end) {
             lists.queued.pop_back();
@@ -59,8 +59,7 @@ impl InOrder {
         while lists.queued.front().is_some_and(|oldest| oldest.placeholder.is_empty()) {
             lists.queued.pop_front();
         }
-        f(&mut lists);
-        self.is_used.set(!lists.queued.is_empty() || !lists.emptied.is_empty());
+        lists
     }
 }
 
@@ -72,14 +71,15 @@ impl Lists {
         let fifo = self.queued.back().filter(is_newest)?.fifo;
         let since = faulty!("fifo/older-than-the-wait", since, i64::MIN);
         let first = self.queued.partition_point(|it| it.position < since);
-        let mut older = (first..self.queued.len() - 1).filter(|i| self.queued[*i].fifo == fifo);
-        let Some((i, job)) = older.find_map(|i| Some((i, self.queued[i].placeholder.take()?)))
-        else {
-            self.queued.pop_back();
-            return None;
-        };
-        self.emptied.extend(self.queued.remove(i));
-        Some(job)
+        for i in first..self.queued.len() - 1 {
+            let it = &self.queued[i];
+            if let Some(job) = if it.fifo == fifo { it.placeholder.take() } else { None } {
+                self.emptied.extend(self.queued.remove(i));
+                return Some(job);
+            }
+        }
+        self.queued.pop_back();
+        None
     }
 }
 
@@ -94,8 +94,9 @@ impl WorkerThread {
         // SAFETY: the caller's promise.
         let placeholder = unsafe { Placeholder::new(job) };
         let (position, reference) = (self.position(), Placeholder::reference(&placeholder));
-        let mut queued = Some(Queued { position, fifo, placeholder, reference });
-        self.in_order.with_lists(position, &mut |lists| lists.queued.extend(queued.take()));
+        let queued = Queued { position, fifo, placeholder, reference };
+        self.in_order.lists(position).queued.push_back(queued);
+        self.in_order.is_used.set(true);
         // SAFETY: the reference is new, and in no queue.
         unsafe { self.push(reference) };
     }
@@ -120,11 +121,11 @@ impl WorkerThread {
     fn oldest_of_fifo(&self, newest: JobRef, position: i64, since: i64) -> JobRef {
         // If `newest` was the last item, thieves have all others, and a push would move it.
         let is_last = self.position() != position;
-        let mut older = None;
-        if !is_last {
-            let take = &mut |lists: &mut Lists| older = lists.take_older(newest, position, since);
-            self.in_order.with_lists(position + 1, take);
-        }
+        let older = if is_last {
+            None
+        } else {
+            self.in_order.lists(position + 1).take_older(newest, position, since)
+        };
         if let Some(job) = older {
             // WAKE: a worker that falls asleep may have looked while `newest` was popped. `push`
             // treats it as a new job: it sees that worker, or the worker sees the job.
@@ -134,21 +135,23 @@ impl WorkerThread {
             omittable!("fifo/not-pushed-back", push());
             return job;
         }
-        self.in_order.with_lists(self.position(), &mut |lists| self.take_back_emptied(lists));
+        self.take_back_emptied();
         newest
     }
 
     /// Removes empty placeholders at the end of the deque, and forgets those that thieves executed.
-    fn take_back_emptied(&self, lists: &mut Lists) {
+    fn take_back_emptied(&self) {
+        let mut lists = self.in_order.lists(self.position());
         while let Some(Queued { placeholder, reference, .. }) = lists.emptied.last() {
             if Arc::strong_count(placeholder) > 1 {
                 if !self.take_back(*reference) {
-                    return;
+                    break;
                 }
                 // SAFETY: it was in the deque until now. Its empty placeholder runs nothing.
                 unsafe { reference.execute(self) };
             }
             lists.emptied.pop();
         }
+        self.in_order.is_used.set(!lists.queued.is_empty() || !lists.emptied.is_empty());
     }
 }

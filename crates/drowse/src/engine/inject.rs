@@ -6,7 +6,7 @@ use super::worker::WorkerThread;
 use crate::job::JobRef;
 use drowse_sleep::PostedTo;
 use drowse_sync::omittable;
-use std::iter;
+use std::mem;
 
 /// Number of jobs that are offered at once even to fewer workers. Enough for the fence and the look
 /// at the sleepers to cost little per job; few enough for the first job not to wait long.
@@ -104,27 +104,7 @@ impl Registry {
     /// As for [`inject_or_push`](Self::inject_or_push).
     pub(crate) unsafe fn inject(&self, job: JobRef) {
         // SAFETY: the caller's promise.
-        unsafe { self.inject_all(iter::once(job)) };
-    }
-
-    /// Offers a job through the injector. A post that wakes a worker for it prefers this one.
-    ///
-    /// # Safety
-    ///
-    /// As for [`inject_or_push`](Self::inject_or_push).
-    pub(crate) unsafe fn inject_for(&self, worker: Option<usize>, job: JobRef) {
-        // SAFETY: the caller's promise.
-        unsafe { self.inject_all_for(worker, iter::once(job)) };
-    }
-
-    /// Offers jobs through the injector, with one post.
-    ///
-    /// # Safety
-    ///
-    /// As for [`inject_or_push`](Self::inject_or_push), for each of them.
-    unsafe fn inject_all(&self, jobs: impl ExactSizeIterator<Item = JobRef>) {
-        // SAFETY: the caller's promise.
-        unsafe { self.inject_all_for(None, jobs) };
+        unsafe { self.inject_for(None, &[job]) };
     }
 
     /// Offers jobs through the injector, with one post that prefers to wake the worker `preferred`.
@@ -132,18 +112,14 @@ impl Registry {
     /// # Safety
     ///
     /// As for [`inject_or_push`](Self::inject_or_push), for each of them.
-    unsafe fn inject_all_for(
-        &self,
-        preferred: Option<usize>,
-        jobs: impl ExactSizeIterator<Item = JobRef>,
-    ) {
+    pub(crate) unsafe fn inject_for(&self, preferred: Option<usize>, jobs: &[JobRef]) {
         self.assert_here();
         if let Some(origins) = self.origins_of_caller() {
             // SAFETY: the caller's promise, for each of them.
-            return jobs.for_each(|job| unsafe { self.leave_job(job, origins) });
+            return jobs.iter().for_each(|job| unsafe { self.leave_job(*job, origins) });
         }
         let (count, queue_was_empty) = (jobs.len(), self.injector.is_empty());
-        jobs.for_each(|job| self.injector.push(job));
+        jobs.iter().for_each(|job| self.injector.push(*job));
         // WAKE: all workers may be asleep. The fence of `post_injected` pairs with that of a worker
         // that falls asleep: the post sees the sleeper, or the sleeper sees the jobs.
         omittable!(
@@ -192,22 +168,25 @@ impl PostedTo for Injected {
 /// Jobs that will be offered together, also if the iterator that makes them panics.
 struct Batch<'r> {
     registry: &'r Registry,
-    /// In no queue. Each is offered once, as it leaves the batch.
+    /// In no queue. Each is offered once, after it has left the batch.
     jobs: Vec<JobRef>,
 }
 
 impl Batch<'_> {
     fn offer(&mut self) {
-        let jobs = self.jobs.drain(..);
-        if jobs.len() == 0 {
+        if self.jobs.is_empty() {
             return;
         }
+        // They leave the batch first: what offers them may panic, in a forked child.
+        let mut jobs = mem::take(&mut self.jobs);
         self.registry.with_worker(|worker| match worker {
-            // SAFETY: the promise made to `inject_or_push_all`; each job leaves the batch here.
-            Some(worker) => unsafe { worker.push_all(jobs) },
+            // SAFETY: the promise made to `inject_or_push_all`; the jobs have left the batch.
+            Some(worker) => unsafe { worker.push_all(&jobs) },
             // SAFETY: see `push_all` above.
-            None => unsafe { self.registry.inject_all(jobs) },
+            None => unsafe { self.registry.inject_for(None, &jobs) },
         });
+        jobs.clear();
+        self.jobs = jobs;
     }
 }
 

@@ -24,6 +24,7 @@
 //! that was stolen there, and another worker runs it as if it had stolen it itself.
 
 use super::lineage::{Descent, Mark, Origin, Origins, Point};
+use super::parcels::Which;
 use super::registry::Registry;
 use super::run::Found;
 use super::wait::abort_in_forked_child;
@@ -49,17 +50,6 @@ pub(super) const MOST_THEFTS: u32 = 16;
 drowse_sync::thread_local! {
     /// `true` while this thread, which is not a worker, is in an isolated region.
     static OUTSIDE: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Point from which on a deque holds descendants of what its worker waits for.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Since {
-    /// From this point on.
-    Then(Point),
-    /// From this position on: a job was pushed there, and all that follow descend from it.
-    Position(i64),
-    /// There are none yet.
-    Now,
 }
 
 /// Returns `true` if the calling code is isolated, on a worker or on another thread.
@@ -239,10 +229,9 @@ impl WorkerThread {
         self.go_back_to(before);
     }
 
-    /// Waits for a latch, in isolation.
+    /// Waits for a latch, in isolation, for what its jobs since that point have spawned.
     #[cold]
-    pub(super) fn wait_isolated(&self, latch: &LatchWord, what: WaitFor, since: Since) {
-        let since = self.point_since(since);
+    pub(super) fn wait_isolated(&self, latch: &LatchWord, what: WaitFor, since: Point) {
         let mut rounds = 0;
         while !latch.probe() {
             self.retake_place();
@@ -265,15 +254,6 @@ impl WorkerThread {
                 rounds = 0;
             }
         }
-        self.settle();
-    }
-
-    pub(super) fn point_since(&self, since: Since) -> Point {
-        match since {
-            Since::Then(point) => point,
-            Since::Position(position) => Point { position, ..self.point() },
-            Since::Now => self.point(),
-        }
     }
 
     /// Takes a descendant of what this worker waits for since that point, from its deque or
@@ -282,7 +262,7 @@ impl WorkerThread {
         let own = self
             .pop_in_order(faulty!("isolate/any-own", since.position, i64::MIN))
             .map(Found::from);
-        own.or_else(|| self.take_letter_if(|origin| self.comes_from(origin, since)))
+        own.or_else(|| self.take_letter_of(Which::Descendants(self, since)))
     }
 
     /// Restores the descent that others saw before.
@@ -309,16 +289,14 @@ impl WorkerThread {
                 left = left.saturating_sub(1);
             }
         }
-        self.settle();
     }
 
     /// Runs one job of its own that its region has made. Returns `false` if there is none.
     pub(super) fn run_one_of_region(&self) -> bool {
         let Some(job) = self.pop_in_order(self.floor.get()) else { return false };
+        let _loop = self.begin_loop();
         // Not `run_found`: the job descends from what the worker is in the middle of.
-        self.run_in_a_wait(|| {
-            faulty!("isolate/own-as-found", self.run_own(job), self.run_found(job.into()))
-        });
+        faulty!("isolate/own-as-found", self.run_own(job), self.run_found(job.into()));
         true
     }
 
@@ -342,7 +320,7 @@ impl WorkerThread {
             }
             self.registry.give_back(found.job, origin);
         }
-        self.registry.returned.take_if(|origin| self.comes_from(origin, since))
+        self.registry.returned.take(Which::Descendants(self, since))
     }
 
     /// Returns the workers that are in the middle of a descendant of what this one waits for since
@@ -354,13 +332,13 @@ impl WorkerThread {
         let others = (0..self.registry.sleep.seats_in_use()).filter(|other| *other != self.index());
         others.filter_map(move |other| {
             let descent = self.registry.threads[other].lineage.read()?;
-            self.descends(descent.origin, since, MOST_THEFTS).then_some((other, descent))
+            self.comes_from(descent.origin, since).then_some((other, descent))
         })
     }
 
     /// Returns `true` if the origin descends from what this worker waits for since that point.
-    pub(super) fn comes_from(&self, origin: Option<Origin>, since: Point) -> bool {
-        origin.is_some_and(|origin| self.descends(origin, since, MOST_THEFTS))
+    pub(super) fn comes_from(&self, origin: Origin, since: Point) -> bool {
+        self.descends(origin, since, MOST_THEFTS)
     }
 
     /// Follows `origin` from thief to victim, at most `thefts` times. Returns `true` if it leads to

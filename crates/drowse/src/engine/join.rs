@@ -2,8 +2,7 @@
 //! which is compiled once.
 
 use super::current::End;
-use super::isolate::Since;
-use super::search::Above;
+use super::run::Found;
 use super::worker::WorkerThread;
 use crate::diagnose::WaitFor;
 use crate::job::{Call, JobRef, Run, StackJob, was_not_called};
@@ -152,8 +151,10 @@ fn take_back_slow(latch: &SpinLatch, end: End, position: i64, job: JobRef) -> bo
 fn wait_after_panic(latch: &SpinLatch) {
     // If the latch is set, `join_elsewhere` may have run B, and this thread need not be a worker.
     if !latch.probe() {
-        let since = Since::Position(latch.position());
-        on_this_worker(|worker| worker.wait_until(latch.word(), WaitFor::Join, since));
+        let since = latch.position();
+        on_this_worker(|worker| {
+            worker.wait_until(latch.word(), WaitFor::Join, worker.point_at(since))
+        });
     }
 }
 
@@ -162,25 +163,35 @@ impl WorkerThread {
     /// spawned. Runs what is in the deque until it comes to the job; if the job is not there, helps
     /// until it is done. Returns `true` if the caller has the job.
     fn wait_for_half(&self, latch: &SpinLatch, job: JobRef) -> bool {
+        loop {
+            if let Some(is_back) = self.run_jobs_above(latch, job) {
+                return is_back;
+            }
+            let since = self.point_at(latch.position());
+            self.wait_until(latch.word(), WaitFor::Join, since);
+        }
+    }
+
+    /// Runs jobs of the worker's own until it comes to this one, which is the caller's then; in
+    /// isolation, none that are older. Returns `Some(false)` if the latch is set, and `None` if
+    /// there are no more jobs.
+    fn run_jobs_above(&self, latch: &SpinLatch, job: JobRef) -> Option<bool> {
+        let _loop = self.begin_loop();
         while !latch.probe() {
             let position = latch.position();
             if position < 0 {
                 continue; // The latch was set since.
             }
-            match self.run_job_above(job, position) {
-                Above::Awaited => {
-                    self.settle();
-                    return true;
-                }
-                Above::Other => (),
-                Above::Nothing => {
-                    let since = Since::Position(latch.position());
-                    self.wait_until(latch.word(), WaitFor::Join, since);
-                }
+            let found = match self.is_isolated() {
+                false => self.take_local_job_fairly(),
+                true => self.pop_in_order(position).map(Found::from),
+            };
+            match found? {
+                found if found.job == job => return Some(true),
+                found => self.run_local(found),
             }
         }
-        self.settle();
-        false
+        Some(false)
     }
 }
 

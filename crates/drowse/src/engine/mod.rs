@@ -73,7 +73,7 @@ pub(crate) use context::{Captured, Context, Inherited};
 pub use crew::BusyThread;
 pub(crate) use crew::Unfinished;
 pub(crate) use current::End;
-pub(crate) use isolate::{Region, Since, is_isolated};
+pub(crate) use isolate::{Region, is_isolated};
 pub(crate) use join::{join_at, join_elsewhere};
 pub(crate) use lineage::{Origins, Point};
 pub(crate) use place::IfNobody;

@@ -1,7 +1,8 @@
 //! Jobs that are not in a deque, with their origins.
 
-use super::lineage::{Origin, Origins};
+use super::lineage::{Origin, Origins, Point};
 use super::run::Found;
+use super::worker::WorkerThread;
 use crate::job::JobRef;
 use drowse_sync::atomic::{AtomicUsize, Ordering};
 use drowse_sync::{Mutex, Outlined};
@@ -37,17 +38,18 @@ impl Parcels {
         self.count.load(Ordering::Acquire) > 0
     }
 
-    /// Takes the first job that the caller may run, and returns it with the origin that `may_run`
-    /// has accepted: a job may have two.
+    /// Takes the first of these jobs, and returns it with the origin by which it is one: a job may
+    /// have two.
     #[inline]
-    pub(super) fn take_if(&self, may_run: impl Fn(Option<Origin>) -> bool) -> Option<Found> {
-        if self.are_there() { self.take_first(&may_run) } else { None }
+    pub(super) fn take(&self, which: Which<'_>) -> Option<Found> {
+        if self.are_there() { self.take_first(which) } else { None }
     }
 
+    #[cold]
     #[inline(never)]
-    fn take_first(&self, may_run: &dyn Fn(Option<Origin>) -> bool) -> Option<Found> {
+    fn take_first(&self, which: Which<'_>) -> Option<Found> {
         let mut jobs = self.jobs.lock();
-        let (place, origin) = find(&jobs, may_run)?;
+        let (place, origin) = which.first_of(&jobs)?;
         let (job, _) = jobs.remove(place)?;
         // ORDERING: relaxed; the lock orders the stores. A reader that misses this one sees a count
         // that is too high, and finds no job under the lock.
@@ -55,29 +57,40 @@ impl Parcels {
         Some(Found { job, origin })
     }
 
-    /// Returns `true` if there is a job that the caller may run.
-    pub(super) fn have(&self, may_run: impl Fn(Option<Origin>) -> bool) -> bool {
-        self.are_there() && find(&self.jobs.lock(), &may_run).is_some()
+    /// Returns `true` if there is one of these jobs.
+    pub(super) fn have(&self, which: Which<'_>) -> bool {
+        self.are_there() && which.first_of(&self.jobs.lock()).is_some()
     }
 }
 
-/// Returns the first job that may be run, by its position, and the origin by which it may.
-#[inline(never)]
-fn find(
-    jobs: &VecDeque<Parcel>,
-    may_run: &dyn Fn(Option<Origin>) -> bool,
-) -> Option<(usize, Option<Origin>)> {
-    for (position, (_, origins)) in jobs.iter().enumerate() {
-        let (first, second) = match origins {
-            Some(origins) => (Some(origins.from), origins.also),
-            None => (None, None),
-        };
-        if may_run(first) {
-            return Some((position, first));
+/// Jobs that a worker may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Which<'w> {
+    Any,
+    /// Those that descend from what this worker waits for in isolation, since that point.
+    Descendants(&'w WorkerThread, Point),
+}
+
+impl Which<'_> {
+    /// Returns the position of the first of these jobs, and the origin by which it is one.
+    #[inline(never)]
+    fn first_of(self, jobs: &VecDeque<Parcel>) -> Option<(usize, Option<Origin>)> {
+        for (position, (_, origins)) in jobs.iter().enumerate() {
+            let Some(origins) = origins else {
+                match self {
+                    Self::Any => return Some((position, None)),
+                    Self::Descendants(..) => continue,
+                }
+            };
+            for origin in origins.all() {
+                if match self {
+                    Self::Any => true,
+                    Self::Descendants(worker, since) => worker.comes_from(origin, since),
+                } {
+                    return Some((position, Some(origin)));
+                }
+            }
         }
-        if second.is_some() && may_run(second) {
-            return Some((position, second));
-        }
+        None
     }
-    None
 }

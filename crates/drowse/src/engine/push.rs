@@ -8,14 +8,14 @@ use drowse_sync::omittable;
 
 /// Does what is due after a push that left the fast path. Returns `true` if the next push must
 /// leave it too, because a worker sleeps.
-pub(super) fn after_slow_push(deque: &Owner<JobHeader>) -> bool {
+pub(super) fn after_slow_push(deque: &Owner<JobHeader>, posts: bool) -> bool {
     WorkerThread::with_current(|worker| {
         let Some(worker) = worker else { return false };
         let registry = worker.registry();
         if registry.has_isolated() {
             registry.call_waiters_of(worker.index());
         }
-        if !worker.posts_later.get() {
+        if posts {
             // WAKE: a worker that counted itself as sleeping before our push is seen now: its
             // `fence_against_posts` pairs with the fence of the push.
             omittable!("engine/push-no-post", registry.sleep.post(1, deque.pushed()));
@@ -43,13 +43,10 @@ impl WorkerThread {
     /// # Safety
     ///
     /// As for [`push`](Self::push), for each of them.
-    pub(crate) unsafe fn push_all(&self, jobs: impl ExactSizeIterator<Item = JobRef>) {
-        let count = jobs.len();
-        self.posts_later.set(true);
-        // Each push has executed a fence of its own, light or full. So the last one speaks for all.
-        let last = jobs.map(|job| self.deque.push(job.into_word())).last();
-        self.posts_later.set(false);
-        let Some(last) = last else { return };
+    pub(crate) unsafe fn push_all(&self, jobs: &[JobRef]) {
+        // Each push executes a fence of its own, light or full. So the last one speaks for all.
+        jobs.iter().for_each(|job| self.deque.push_one_of_many(job.into_word()));
+        let (last, count) = (self.deque.pushed(), jobs.len());
         // WAKE: a worker that falls asleep either sees the jobs, as in `push`, or is seen by this
         // post, which wakes as many workers as are needed beyond those that search.
         omittable!(
@@ -93,7 +90,7 @@ impl WorkerThread {
     pub(crate) fn pushed_half_slow(&self) -> i64 {
         let has_ended = self.registry().overdue.get() > 0 && self.give_a_turn();
         if !has_ended {
-            self.deque.pushed_slow();
+            self.deque.pushed_slow(true);
         }
         self.deque.position() - 1
     }

@@ -65,11 +65,23 @@ impl WorkerThread {
         self.registry.probe.end_job(self.index(), before);
     }
 
-    /// Calls `run`, which runs a job, where the job below it on the stack waits.
-    pub(super) fn run_in_a_wait(&self, run: impl FnOnce()) {
+    /// Begins a loop in which the worker runs jobs on top of what is on its stack.
+    pub(super) fn begin_loop(&self) -> JobLoop<'_> {
         self.waits.set(self.waits.get() + 1);
-        run();
-        self.waits.set(self.waits.get() - 1);
-        self.settle();
+        JobLoop { worker: self }
+    }
+}
+
+/// Guard of a loop that runs jobs, also of one job: settles when the loop is left, for code that
+/// may be part of any job.
+pub(super) struct JobLoop<'w> {
+    worker: &'w WorkerThread,
+}
+
+impl Drop for JobLoop<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.worker.waits.set(self.worker.waits.get() - 1);
+        self.worker.settle();
     }
 }

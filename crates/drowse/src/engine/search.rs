@@ -1,6 +1,6 @@
 //! Queues in which a worker looks for jobs: its own, the pool's, and the last victim's.
 
-use super::lineage::Origin;
+use super::parcels::Which;
 use super::run::Found;
 use super::steal::ANY;
 use super::worker::WorkerThread;
@@ -14,16 +14,6 @@ const DEQUE_STREAK: u32 = 64;
 /// Jobs from elsewhere in a row after which a worker searches anew: workers that it has not looked
 /// at may need help, and sleepers may have to be woken for the rest.
 const STREAK_ELSEWHERE: u32 = 64;
-
-/// Newest job in the queues of a worker that waits for a job which it has pushed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Above {
-    /// The awaited job. It is the caller's now.
-    Awaited,
-    /// Another job, which has run.
-    Other,
-    Nothing,
-}
 
 impl WorkerThread {
     /// Takes a job of the worker's own: from its deque, or a letter.
@@ -45,23 +35,6 @@ impl WorkerThread {
             }
         }
         self.take_local_job().inspect(|_| self.count_deque_job())
-    }
-
-    /// Takes a job of the worker's own and runs it, unless it is `awaited`, which the caller has
-    /// pushed at `position`. In isolation, takes nothing older than `awaited`.
-    pub(crate) fn run_job_above(&self, awaited: JobRef, position: i64) -> Above {
-        let found = match self.is_isolated() {
-            false => self.take_local_job_fairly(),
-            true => self.pop_in_order(position).map(Found::from),
-        };
-        match found {
-            None => Above::Nothing,
-            Some(found) if found.job == awaited => Above::Awaited,
-            Some(found) => {
-                self.run_local(found);
-                Above::Other
-            }
-        }
     }
 
     /// Counts a job from the worker's deque. Returns `false` instead if it is the turn of queues
@@ -102,25 +75,25 @@ impl WorkerThread {
     /// Takes a returned job: one stolen by mistake in isolation, or left for an isolated worker.
     pub(super) fn take_returned_job(&self) -> Option<Found> {
         if self.registry.is_left_behind() {
-            return None; // See `take_letter_if`.
+            return None; // See `take_letter_of`.
         }
-        self.registry.returned.take_if(|_| true)
+        self.registry.returned.take(Which::Any)
     }
 
     /// Takes a job that a broadcast has left for this worker.
     fn take_letter(&self) -> Option<Found> {
-        self.take_letter_if(|_| true)
+        self.take_letter_of(Which::Any)
     }
 
-    /// Takes the first letter whose origin `may_run` accepts.
+    /// Takes the first of these letters.
     ///
     /// Returns `None` in a forked child: no thread leaves letters there, and a thread of the parent
     /// may have held the lock when the process forked.
-    pub(super) fn take_letter_if(&self, may_run: impl Fn(Option<Origin>) -> bool) -> Option<Found> {
+    pub(super) fn take_letter_of(&self, which: Which<'_>) -> Option<Found> {
         if self.registry.is_left_behind() {
             return None;
         }
-        self.registry.threads[self.place()?].broadcasts.take_if(may_run)
+        self.registry.threads[self.place()?].broadcasts.take(which)
     }
 
     pub(super) fn has_letter(&self) -> bool {
@@ -151,7 +124,7 @@ impl WorkerThread {
 
     pub(super) fn take_injected_job(&self) -> Option<JobRef> {
         if self.registry.is_left_behind() {
-            return None; // See `take_letter_if`. The parent runs these jobs.
+            return None; // See `take_letter_of`. The parent runs these jobs.
         }
         let job = self.registry.injector.pop();
         if job.is_some() {
@@ -163,10 +136,10 @@ impl WorkerThread {
 
     /// Runs the worker's own jobs until there are none.
     pub(super) fn run_local_jobs(&self) {
+        let _loop = self.begin_loop();
         while let Some(found) = self.take_local_job() {
             self.run_local(found);
         }
-        self.settle();
     }
 
     /// Takes the oldest item of the worker's own deque, in the way of a thief.

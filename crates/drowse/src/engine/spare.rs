@@ -6,15 +6,13 @@
 //! both of its own. It is started when it is needed, and ends when it was not for a while.
 
 use super::crew::Role;
-use super::isolate::{Since, let_others_in};
+use super::isolate::let_others_in;
 use super::places::GivenUp;
 use super::registry::Registry;
 use super::run::Found;
 use super::steal::ANY;
 use super::worker::WorkerThread;
-
 use crate::diagnose::WaitFor;
-
 use crate::metrics::LoanMetrics;
 use crate::unwind;
 use drowse_sleep::LatchWord;
@@ -373,7 +371,7 @@ impl WorkerThread {
         }
         // Set by `mind_place`.
         let end = LatchWord::new();
-        self.wait_until(&end, WaitFor::Home, Since::Now);
+        self.wait_until(&end, WaitFor::Home, self.point());
         self.hand_over_jobs();
         self.tidy_up();
         self.assert_settled();

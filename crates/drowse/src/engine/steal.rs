@@ -15,7 +15,7 @@ use super::run::Found;
 use super::worker::WorkerThread;
 use crate::deque::{Steal, Stealer};
 use crate::job::JobHeader;
-use drowse_sync::{HEAVY_FENCES_ARE_DEAR, faulty, hint, omittable};
+use drowse_sync::{HEAVY_FENCES_ARE_DEAR, faulty, hint};
 use std::cell::Cell;
 use std::ptr::NonNull;
 
@@ -86,7 +86,6 @@ impl WorkerThread {
             return local;
         }
         if self.registry.is_left_behind() {
-            self.settle();
             return None; // In a forked child: the jobs of other workers are run in the parent.
         }
         if self.requests.rounds.get() >= PATIENCE_OF_THE_BUSY {
@@ -109,10 +108,6 @@ impl WorkerThread {
             {
                 return found;
             }
-            // WAKE: the thread that has opened a scope may sleep in `CountLatch::wait` until
-            // `settle` gives back the counts of that scope which this worker holds. The search may
-            // take long from here on.
-            omittable!("engine/search-unsettled", self.settle());
             let victim = contended?;
             if self.requests.rounds.get() >= PATIENCE {
                 return self
@@ -185,9 +180,6 @@ impl WorkerThread {
     #[cold]
     fn steal_by_force(&self) -> Option<Found> {
         self.requests.clear();
-        // WAKE: the thread that has opened a scope may sleep in `CountLatch::wait`, as in
-        // `find_work`; a heavy fence takes long.
-        self.settle();
         for victim in self.others_from(self.requests.victim.get()) {
             let stealer = self.stealer_of(victim);
             let outcome =

@@ -29,10 +29,9 @@
 //! 1. before it runs another job: each job that is of no scope settles first (`StackJob::execute`,
 //!    `spawned_job`, `Registry::job_in`, `PoolHome::run`); a job of a scope does so if the stock is
 //!    of another scope (`ScopeBase::begin_job`, `ScopeHome::run`);
-//! 2. when it has looked for a job everywhere once, and found none: before it asks for one, uses
-//!    force, pauses or sleeps (`find_work`);
-//! 3. before a loop returns to the code that called it, which may be part of any job (`wait_until`,
-//!    `wait_for_half`, `run_one`);
+//! 2. when it has no more jobs of its own, and before it searches for others, pauses or sleeps
+//!    (`search`; in isolation and deep in the stack `wait_isolated`, `wait_deep`);
+//! 3. when a loop returns to the code that called it, which may be part of any job (`JobLoop`);
 //! 4. before it waits for something that happens on another thread in its place, or for its place
 //!    (`Away::begin`): the thread that has the place may be in a job that waits for the count;
 //! 5. at once, if a job has ended and all that is left of the count is in the stock: so the last

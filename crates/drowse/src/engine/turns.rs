@@ -96,7 +96,7 @@ impl WorkerThread {
         if self.is_isolated() {
             // The worker must not run the job itself. It may have to wait: so the second half is
             // posted before.
-            self.deque.pushed_slow();
+            self.deque.pushed_slow(true);
             self.registry().overdue.set_mine(0);
             self.let_run(&|| self.take_injected_job().map(Found::from));
             return true;
@@ -107,8 +107,9 @@ impl WorkerThread {
         self.registry().overdue.set_mine(0);
         if let Some(job) = self.take_injected_job() {
             self.turns.set(turns + 1);
+            let turn = self.begin_loop();
             self.run_found(job.into());
-            self.settle();
+            drop(turn);
             self.turns.set(turns);
         }
         self.deque.push(pushed);

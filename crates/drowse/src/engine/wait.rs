@@ -1,13 +1,13 @@
 //! Wait loop of a worker: until a latch is set, it runs other jobs, searches for jobs, and sleeps.
 
-use super::isolate::Since;
+use super::lineage::Point;
 use super::run::Found;
 use super::worker::WorkerThread;
 use crate::diagnose::WaitFor;
 use crate::job::Slabs;
 use crate::unwind;
 use drowse_sleep::{Host, Idle, LatchWord};
-use drowse_sync::{heavy_fences_executed, look, say};
+use drowse_sync::{heavy_fences_executed, look, omittable, say};
 use std::process;
 use std::time::Duration;
 
@@ -23,19 +23,19 @@ impl WorkerThread {
     /// than half of its stack in use, it runs jobs from elsewhere only if no spare can run them:
     /// see `wait_deep`.
     #[inline]
-    pub(crate) fn wait_until(&self, latch: &LatchWord, what: WaitFor, since: Since) {
+    pub(crate) fn wait_until(&self, latch: &LatchWord, what: WaitFor, since: Point) {
         if !latch.probe() {
             self.wait_until_cold(latch, what, since);
         }
     }
 
     #[cold]
-    fn wait_until_cold(&self, latch: &LatchWord, what: WaitFor, since: Since) {
+    fn wait_until_cold(&self, latch: &LatchWord, what: WaitFor, since: Point) {
         // The thread that sets the latch uses memory in the caller's stack frame. Jobs catch their
         // panics; if one got here, unwinding would free that memory while it is in use.
+        let _loop = self.begin_loop();
         unwind::or_abort(|| {
             let is_main_loop = what == WaitFor::Home;
-            self.waits.set(self.waits.get() + 1);
             let before = self.registry.probe.begin_wait(self.index(), what);
             // `wait_isolated` returns when the latch is set; `wait_deep` also in a forked child.
             if !is_main_loop && self.is_isolated() {
@@ -46,9 +46,7 @@ impl WorkerThread {
             while !latch.probe() {
                 self.go_on(latch, is_main_loop);
             }
-            self.waits.set(self.waits.get() - 1);
             self.registry.probe.end_wait(self.index(), before);
-            self.settle();
         });
     }
 
@@ -56,17 +54,14 @@ impl WorkerThread {
     /// until the worker is bored, that is, has slept for the idle timeout, and its thread may
     /// leave: then returns `true`. `searching` is given if the worker already counts as searching.
     pub(super) fn work_until_end(&self, searching: Option<Idle>) -> bool {
-        let end = self.end();
-        self.waits.set(self.waits.get() + 1);
+        let (end, _loop) = (self.end(), self.begin_loop());
         let before = self.registry.probe.begin_wait(self.index(), WaitFor::Home);
         let mut is_bored = searching.is_some_and(|idle| self.search(idle, end, true))
             && self.registry.recruiter.lets_leave();
         while !end.probe() && !is_bored {
             is_bored = self.go_on(end, true) && self.registry.recruiter.lets_leave();
         }
-        self.waits.set(self.waits.get() - 1);
         self.registry.probe.end_wait(self.index(), before);
-        self.settle();
         is_bored && !end.probe()
     }
 
@@ -108,6 +103,9 @@ impl WorkerThread {
     /// Does the work of `look_elsewhere`, for a worker that already counts as searching.
     fn search(&self, mut idle: Idle, latch: &LatchWord, is_main_loop: bool) -> bool {
         self.registry.probe.begin_search(self.index());
+        // WAKE: the thread that has opened a scope may sleep in `CountLatch::wait` until `settle`
+        // gives back the counts of that scope which this worker holds. The search may take long.
+        omittable!("engine/search-unsettled", self.settle());
         let sleep = &self.registry.sleep;
         let (mut found, mut is_bored) = (None, false);
         // `go_on` sees to the place before the worker takes a job or sleeps.
@@ -183,7 +181,8 @@ impl WorkerThread {
 
     fn run_if_some(&self, found: Option<Found>) -> bool {
         let Some(found) = found else { return false };
-        self.run_in_a_wait(|| self.run_found(found));
+        let _loop = self.begin_loop();
+        self.run_found(found);
         true
     }
 }

@@ -42,8 +42,6 @@ pub(crate) struct WorkerThread {
     pub(super) next_kind: Cell<u32>,
     /// Number of turns, given to jobs from outside, on its stack.
     pub(super) turns: Cell<u32>,
-    /// `true` while it pushes jobs that are posted afterwards.
-    pub(super) posts_later: Cell<bool>,
     /// Requests to other workers to publish private jobs.
     pub(super) requests: Requests,
     /// Isolation of what it runs now: since the position `floor` of its deque, if it is a region.
@@ -94,7 +92,6 @@ impl WorkerThread {
             stole_from: Cell::new(None),
             next_kind: Cell::new(0),
             turns: Cell::new(0),
-            posts_later: Cell::new(false),
             requests: Requests::default(),
             heavy_fences_before: Cell::new(0),
             panic_goes: Cell::default(),
@@ -155,6 +152,11 @@ impl WorkerThread {
     /// Returns the position of its deque and the moment of what it sends next.
     pub(crate) fn point(&self) -> Point {
         Point { position: self.position(), moment: self.lineage().moment() }
+    }
+
+    /// Returns the point from which on all jobs descend from the one at this position.
+    pub(super) fn point_at(&self, position: i64) -> Point {
+        Point { position, ..self.point() }
     }
 
     /// Returns its index and its [`point`](Self::point).

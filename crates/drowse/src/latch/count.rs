@@ -3,7 +3,7 @@
 use super::worker::{LatchOwner, WorkerLatch};
 use super::{Latch, LockLatch};
 use crate::diagnose::WaitFor;
-use crate::engine::{Point, Registry, SharedCount, Since, WorkerThread};
+use crate::engine::{Point, Registry, SharedCount, WorkerThread};
 use drowse_sync::atomic::{AtomicUsize, Ordering};
 use drowse_sync::{Arc, mutant};
 
@@ -88,7 +88,7 @@ impl CountLatch {
         match &self.at_zero {
             AtZero::Worker(latch) => {
                 let since = latch.owner_is(|owner| owner.since);
-                owner.wait_until(latch.word(), what, Since::Then(since));
+                owner.wait_until(latch.word(), what, since);
             }
             AtZero::Outside(_) => unreachable!("it was made for a worker"),
         }
