@@ -46,6 +46,7 @@ impl Sleep {
     /// Lets the workers from `stay` on be without a thread. Threads of these workers leave when
     /// they have slept for `idle_timeout` with nothing to do: they are [bored](Idle::is_bored).
     #[must_use]
+    #[inline]
     pub fn with_absence(
         mut self,
         starter: Arc<dyn Starter>,

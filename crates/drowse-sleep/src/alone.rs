@@ -48,10 +48,10 @@ impl Sleep {
         self.room.alone.add(1);
         self.observe(|observer| observer.asleep(worker));
         host.before_sleep();
-        let since = self.clock.elapsed();
+        let since = self.now();
         meter.park(since);
         self.slots.park_alone(worker);
-        meter.unpark(since, self.clock.elapsed(), true);
+        meter.unpark(since, self.now(), true);
         host.after_sleep();
         self.room.alone.subtract(1);
         self.observe(|observer| observer.awake(worker));

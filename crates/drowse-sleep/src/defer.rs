@@ -115,6 +115,7 @@ impl Word {
     }
 
     /// Relies on the guarantor of workers' posts. Returns `false` if there is none.
+    #[inline(never)]
     pub(crate) fn rely(&self) -> bool {
         // ORDERING: relaxed, `peek`; only if the flag is seen is it worth a step that counts. A
         // flag that was set before our last fence is seen; to miss a later one costs a wake.
@@ -134,6 +135,7 @@ impl Word {
     }
 
     /// Ends a promise. Returns `true` if a post of a worker relied on it.
+    #[inline(never)]
     pub(crate) fn end_deferral(&self, guarantor: Guarantor) -> bool {
         // ORDERING: acquires the jobs of the posts that relied on it: each released them when it
         // changed the word in `rely`. For a sentry: see `or_place_sentry`.
@@ -183,7 +185,7 @@ impl Sleep {
 
     /// Starts the clock for the work whose wakes are deferred.
     pub fn restart_deferral(&self) {
-        self.deferral.since.set_mine(self.nanos());
+        self.deferral.since.set_mine(self.now());
     }
 
     /// Returns `true` if a post of the calling worker need wake no worker. Ends the deferral if the
@@ -192,15 +194,11 @@ impl Sleep {
         if !self.has_deferred_wakes() {
             return false;
         }
-        if self.nanos().saturating_sub(self.deferral.since.get()) > GRACE {
+        if self.now().saturating_sub(self.deferral.since.get()) > GRACE {
             self.end_deferral();
             return false;
         }
         self.word.rely()
-    }
-
-    fn nanos(&self) -> u64 {
-        u64::try_from(self.clock.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
     /// Ends the deferral that [`defer_wakes`](Self::defer_wakes) began, and wakes a worker if

@@ -199,6 +199,8 @@ impl Sleep {
     }
 
     /// Makes the worker sleepy. Returns `None` if the protocol does not allow that now.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn announce(&self, worker: usize) -> Option<Announcement> {
         let announcement = self.word.announce(worker)?;
         if self.word.rules.last_look == LastLook::BeforeCommit {
@@ -401,6 +403,7 @@ impl Sleep {
     ///
     /// A push calls `Sleep::post`, which reads the word, only if it finds its limit lowered. So the
     /// limits are lowered first.
+    #[inline(never)]
     fn fence_against_posts(&self, name: &'static str, workers_may_post: bool) {
         // WAKE: from now on pushes call `Sleep::post`.
         omittable!("sleep/no-alert", self.alert_posters());
@@ -430,13 +433,13 @@ impl Sleep {
         self.not_stuck(idle.worker);
         self.observe(|observer| observer.asleep(idle.worker));
         host.before_sleep();
-        let since = self.clock.elapsed();
+        let since = self.now();
         if meter.sleeps.get() == 0 {
             self.room.report();
         }
         meter.park(since);
         let by_itself = self.park_somehow(idle, host);
-        let now = self.clock.elapsed();
+        let now = self.now();
         self.placement.arrive(idle.worker, now, meter);
         meter.unpark(since, now, idle.in_a_job);
         host.after_sleep();

@@ -10,15 +10,15 @@
 //! starts late too, the next pause is four times as long, up to 1.3 s. Eight starts in time make
 //! the next pause shorter again.
 
+use crate::meter::{MS, US};
 use drowse_sync::Counter;
-use std::time::Duration;
 
 /// Delay after which a steered worker must have waited behind another thread. Where a processor is
 /// free it begins within 30 to 250 us.
-const LATE: Duration = Duration::from_micros(500);
+const LATE: u64 = 500 * US;
 
 /// First pause: about as long as another thread keeps its processor.
-const FIRST: Duration = Duration::from_millis(5);
+const FIRST: u64 = 5 * MS;
 
 /// Number of times that a pause can grow to four times its length.
 const MOST: u64 = 4;
@@ -26,8 +26,8 @@ const MOST: u64 = 4;
 /// Starts in time, in a row, that make the next pause a quarter as long.
 const PROMPT: u64 = 8;
 
-/// Pauses of one pool. Times are by the clock of its [`Sleep`](crate::Sleep). An update lost
-/// between two threads costs one pause that is too short, or one more trial.
+/// Pauses of one pool. Times are in nanoseconds by the clock of its [`Sleep`](crate::Sleep). An
+/// update lost between two threads costs one pause that is too short, or one more trial.
 #[derive(Debug)]
 pub(crate) struct LateStarts {
     /// End of the current or the last pause, in nanoseconds.
@@ -44,20 +44,20 @@ impl LateStarts {
     }
 
     /// Returns `true` if no worker is to be steered at this time.
-    pub(crate) fn is_pausing(&self, now: Duration) -> bool {
-        nanos(now) < self.pause_ends.get()
+    pub(crate) fn is_pausing(&self, now: u64) -> bool {
+        now < self.pause_ends.get()
     }
 
     /// Records that a worker that was steered at time `sent` begins now. Returns `true` if that is
     /// late.
-    pub(crate) fn record(&self, sent: Duration, now: Duration) -> bool {
+    pub(crate) fn record(&self, sent: u64, now: u64) -> bool {
         let is_late = now.saturating_sub(sent) > LATE;
         match self.level.get() {
             // Sent before the pause that an earlier late start began: tells nothing new.
-            _ if nanos(sent) < self.pause_ends.get() => {}
+            _ if sent < self.pause_ends.get() => {}
             level if is_late => {
                 let pause = FIRST * (1 << (2 * level.min(MOST)));
-                self.pause_ends.set_mine(nanos(now + pause));
+                self.pause_ends.set_mine(now + pause);
                 self.level.set_mine(MOST.min(level + 1));
                 self.prompt.set_mine(0);
             }
@@ -72,21 +72,17 @@ impl LateStarts {
     }
 }
 
-fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
-}
-
 #[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]
 mod tests {
-    use super::{Duration, FIRST, LATE, LateStarts, MOST, PROMPT};
+    use super::{FIRST, LATE, LateStarts, MOST, MS, PROMPT, US};
 
-    const SLICE: Duration = Duration::from_millis(3);
-    const PERIOD: Duration = Duration::from_micros(100);
-    const PROMPTLY: Duration = Duration::from_micros(60);
+    const SLICE: u64 = 3 * MS;
+    const PERIOD: u64 = 100 * US;
+    const PROMPTLY: u64 = 60 * US;
 
     /// Wakes a worker each 100 us during `time`, beginning at `from`. A worker that is steered
     /// begins after `delay`. Returns the number of steered wakes.
-    fn steered(late: &LateStarts, from: Duration, time: Duration, delay: Duration) -> u32 {
+    fn steered(late: &LateStarts, from: u64, time: u64, delay: u64) -> u32 {
         let (mut now, mut steered) = (from, 0);
         while now < from + time {
             if !late.is_pausing(now) {
@@ -102,16 +98,16 @@ mod tests {
     #[test]
     fn starts_in_time_do_not_pause() {
         let late = LateStarts::new();
-        let second = Duration::from_secs(1);
-        assert_eq!(steered(&late, Duration::ZERO, second, PROMPTLY), 6_250);
+        let second = 1_000 * MS;
+        assert_eq!(steered(&late, 0, second, PROMPTLY), 6_250);
         assert!(!late.record(second, second + LATE) && !late.is_pausing(second + LATE));
     }
 
     #[test]
     fn late_starts_are_tried_less_and_less() {
         let late = LateStarts::new();
-        let times = [40, 360, 1_600, 10_000].map(Duration::from_millis);
-        let mut from = Duration::ZERO;
+        let times = [40, 360, 1_600, 10_000].map(|time| time * MS);
+        let mut from = 0;
         let counts = times.map(|time| {
             let count = steered(&late, from, time, SLICE);
             from += time;
@@ -125,11 +121,11 @@ mod tests {
     #[test]
     fn steering_comes_back_by_trial() {
         let late = LateStarts::new();
-        let busy = Duration::from_secs(10);
-        steered(&late, Duration::ZERO, busy, SLICE);
+        let busy = 10 * 1_000 * MS;
+        steered(&late, 0, busy, SLICE);
         let longest = FIRST * (1 << (2 * MOST)) + SLICE;
         assert!(steered(&late, busy, longest + PERIOD, PROMPTLY) > 0);
-        let free = busy + longest + Duration::from_secs(1);
+        let free = busy + longest + 1_000 * MS;
         assert_eq!(steered(&late, free, PERIOD * 100, PROMPTLY), 63);
         // By then the next pause is a short one.
         (0..MOST * PROMPT).for_each(|_| _ = late.record(free, free + PROMPTLY));
@@ -147,9 +143,9 @@ mod tests {
     #[test]
     fn a_start_in_time_now_and_then_does_not_forgive() {
         let late = LateStarts::new();
-        let mut now = Duration::ZERO;
+        let mut now = 0;
         for wake in 0..64 {
-            now += Duration::from_secs(10);
+            now += 10 * 1_000 * MS;
             late.record(now, now + if wake % 4 == 0 { SLICE } else { PROMPTLY });
         }
         late.record(now, now + SLICE);

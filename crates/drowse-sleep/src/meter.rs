@@ -4,13 +4,17 @@ use crate::Reason;
 use drowse_sync::{CachePadded, Counter, Table};
 use std::time::Duration;
 
+/// A microsecond and a millisecond, in the unit of a pool's clock: nanoseconds since it began.
+pub(crate) const US: u64 = 1_000;
+pub(crate) const MS: u64 = 1_000_000;
+
 /// Sleeps shorter than this did not pay: falling asleep and being woken takes the threads involved
 /// about as long.
-const BRIEF: Duration = Duration::from_micros(50);
+const BRIEF: u64 = 50 * US;
 
 /// Threshold for sleeps in the middle of a job. Longer, because the thread that ends such a sleep
 /// often had to be woken itself.
-const BRIEF_IN_A_JOB: Duration = Duration::from_micros(200);
+const BRIEF_IN_A_JOB: u64 = 200 * US;
 
 /// Counts of one worker. None is on the hot path: they change when a thread sleeps or is woken.
 #[derive(Debug, Default)]
@@ -51,7 +55,12 @@ pub(crate) struct Meter {
 impl Meter {
     /// Returns a table for `workers` workers that can grow to `seats` seats.
     pub(crate) fn table(workers: usize, seats: usize) -> Table<CachePadded<Self>> {
-        Table::new(workers, seats, |_| CachePadded::new(Self::default()))
+        Table::new(workers, seats, Self::of)
+    }
+
+    /// Returns the counts of a worker that has not slept yet.
+    pub(crate) fn of(_worker: usize) -> CachePadded<Self> {
+        CachePadded::new(Self::default())
     }
 
     pub(crate) fn count_wake(&self, reason: Reason) {
@@ -59,35 +68,35 @@ impl Meter {
     }
 
     /// Records that the worker is about to block.
-    pub(crate) fn park(&self, now: Duration) {
+    pub(crate) fn park(&self, now: u64) {
         self.sleeps.add_mine(1);
-        self.parked.set_mine(self.parked.get().wrapping_sub(nanos(now)) | ASLEEP);
+        self.parked.set_mine(self.parked.get().wrapping_sub(now) | ASLEEP);
     }
 
     /// Records that the worker, which blocked at `since`, was woken.
-    pub(crate) fn unpark(&self, since: Duration, now: Duration, in_a_job: bool) {
+    pub(crate) fn unpark(&self, since: u64, now: u64, in_a_job: bool) {
         self.parked.set_mine(self.parked_until(now));
         let last = if in_a_job { &self.last_sleep_in_a_job } else { &self.last_sleep };
-        last.set_mine(nanos(now.saturating_sub(since)).max(1));
+        last.set_mine(now.saturating_sub(since).max(1));
     }
 
     /// Records that a guest takes the seat of the sleeping worker: the guest's time does not count
     /// as sleep.
-    pub(crate) fn sit(&self, now: Duration) {
+    pub(crate) fn sit(&self, now: u64) {
         self.guests.add_mine(1);
         self.parked.set_mine(self.parked_until(now));
     }
 
     /// Records that the guest has given the seat back and the worker sleeps on.
-    pub(crate) fn vacate(&self, now: Duration) {
-        self.parked.set_mine(self.parked.get().wrapping_sub(nanos(now)) | ASLEEP);
+    pub(crate) fn vacate(&self, now: u64) {
+        self.parked.set_mine(self.parked.get().wrapping_sub(now) | ASLEEP);
     }
 
     /// Returns the nanoseconds that the worker was blocked up to `now`.
-    fn parked_until(&self, now: Duration) -> u64 {
+    fn parked_until(&self, now: u64) -> u64 {
         match self.parked.get() {
             word if word & ASLEEP != 0 => {
-                let parked = word.wrapping_add(nanos(now)) & !ASLEEP;
+                let parked = word.wrapping_add(now) & !ASLEEP;
                 // Negative if the worker fell asleep after `now`.
                 if parked > ASLEEP / 2 { 0 } else { parked }
             }
@@ -102,10 +111,10 @@ impl Meter {
         } else {
             (&self.last_sleep, BRIEF)
         };
-        (1..nanos(brief)).contains(&last.get())
+        (1..brief).contains(&last.get())
     }
 
-    pub(crate) fn read(&self, now: Duration) -> SleepMetrics {
+    pub(crate) fn read(&self, now: u64) -> SleepMetrics {
         // The worker reads the clock before it records that it is awake, so a reader in between
         // gets a little too much. `raise` keeps later readers from getting less.
         let parked = self.told.raise(self.parked_until(now));
@@ -127,10 +136,6 @@ impl Meter {
 
 /// Flag for a worker that sleeps now. Above all times: 2^63 ns are 292 years.
 const ASLEEP: u64 = 1 << 63;
-
-fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX) & !ASLEEP
-}
 
 /// Sleep of one worker so far.
 ///
@@ -223,22 +228,22 @@ impl std::ops::AddAssign for SleepMetrics {
 
 #[cfg(test)]
 mod tests {
-    use super::Meter;
+    use super::{Meter, US};
     use std::time::Duration;
 
-    const fn us(micros: u64) -> Duration {
-        Duration::from_micros(micros)
+    const fn us(micros: u64) -> u64 {
+        micros * US
     }
 
     #[test]
     fn a_sleep_counts_while_it_lasts_and_once() {
         let meter = Meter::default();
         meter.park(us(100));
-        assert_eq!(meter.read(us(130)).parked, us(30));
+        assert_eq!(meter.read(us(130)).parked, Duration::from_micros(30));
         meter.unpark(us(100), us(150), false);
-        assert_eq!(meter.read(us(160)).parked, us(50));
+        assert_eq!(meter.read(us(160)).parked, Duration::from_micros(50));
         meter.park(us(200));
-        assert_eq!(meter.read(us(201)).parked, us(51));
+        assert_eq!(meter.read(us(201)).parked, Duration::from_micros(51));
     }
 
     #[test]
@@ -246,20 +251,20 @@ mod tests {
         let meter = Meter::default();
         meter.park(us(100));
         // The worker reads the clock at 140, and a reader asks before it records that.
-        assert_eq!(meter.read(us(145)).parked, us(45));
+        assert_eq!(meter.read(us(145)).parked, Duration::from_micros(45));
         meter.unpark(us(100), us(140), true);
-        assert_eq!(meter.read(us(150)).parked, us(45));
+        assert_eq!(meter.read(us(150)).parked, Duration::from_micros(45));
         // A reader that read the clock before the next sleep began.
         meter.park(us(160));
-        assert_eq!(meter.read(us(155)).parked, us(45));
-        assert_eq!(meter.read(us(190)).parked, us(70));
+        assert_eq!(meter.read(us(155)).parked, Duration::from_micros(45));
+        assert_eq!(meter.read(us(190)).parked, Duration::from_micros(70));
     }
 
     #[test]
     fn a_sleep_that_began_after_the_clock_was_read_is_none() {
         let meter = Meter::default();
         meter.park(us(100));
-        assert_eq!(meter.read(us(99)).parked, us(0));
-        assert_eq!(meter.read(us(101)).parked, us(1));
+        assert_eq!(meter.read(us(99)).parked, Duration::from_micros(0));
+        assert_eq!(meter.read(us(101)).parked, Duration::from_micros(1));
     }
 }

@@ -23,7 +23,6 @@ use crate::late::LateStarts;
 use crate::meter::Meter;
 use drowse_sync::cell::UnsafeCell;
 use drowse_sync::{CachePadded, Counter, CpuMask, Process, Table, ThreadId, current_cpu};
-use std::time::Duration;
 
 /// Rule for keeping workers that are woken by working workers off the waker's processor.
 ///
@@ -72,7 +71,7 @@ struct Seat {
 }
 
 impl Seat {
-    fn new() -> CachePadded<Self> {
+    fn of(_worker: usize) -> CachePadded<Self> {
         let arrival = UnsafeCell::new(Arrival::default());
         CachePadded::new(Self {
             thread: Counter::new(),
@@ -104,7 +103,7 @@ struct Steered {
     /// Mask that the waker has set. Another thread may have changed it since.
     narrowed: CpuMask,
     /// Time of the wake, by the clock of the pool's `Sleep`.
-    sent: Duration,
+    sent: u64,
 }
 
 /// Number of wakes after which a mask that left no choice is read again.
@@ -121,13 +120,13 @@ impl Placement {
             habit: Habit::default(),
             late: LateStarts::new(),
             process: Process::this(),
-            seats: Table::new(workers, seats, |_| Seat::new()),
+            seats: Table::new(workers, seats, Seat::of),
             failures: Counter::new(),
         }
     }
 
     pub(crate) fn open_seat(&self, seat: usize) {
-        self.seats.get_or_grow(seat, |_| Seat::new());
+        self.seats.get_or_grow(seat, Seat::of);
     }
 
     /// Sets the rule for wakes by working workers.
@@ -163,7 +162,7 @@ impl Placement {
 
     /// Makes a held sleeper begin on another processor than this one, if there is room: `up`
     /// workers are awake, including the sleeper. Called by a waker that goes on working.
-    pub(crate) fn send_elsewhere(&self, worker: usize, up: usize, now: Duration, meter: &Meter) {
+    pub(crate) fn send_elsewhere(&self, worker: usize, up: usize, now: u64, meter: &Meter) {
         let seat = &self.seats[worker];
         let here = current_cpu();
         let narrowed =
@@ -179,7 +178,7 @@ impl Placement {
 
     /// Restores the mask and records how the wake went. A woken worker calls this before anything
     /// else.
-    pub(crate) fn arrive(&self, worker: usize, now: Duration, meter: &Meter) {
+    pub(crate) fn arrive(&self, worker: usize, now: u64, meter: &Meter) {
         if !self.is_on() {
             return;
         }
@@ -206,7 +205,7 @@ impl Placement {
         }
     }
 
-    fn wants_to_steer(&self, now: Duration) -> bool {
+    fn wants_to_steer(&self, now: u64) -> bool {
         if self.failures.get() > 0 {
             return false;
         }
@@ -292,10 +291,9 @@ impl Default for Habit {
 #[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]
 mod tests {
     use super::{CpuMask, Habit, Placement, Steering, ThreadId};
-    use crate::meter::Meter;
+    use crate::meter::{MS, Meter, US};
     use crate::{LatchWord, Policy, Reason, Sleep, SleepProtocol, Waker};
     use std::thread;
-    use std::time::Duration;
 
     /// Returns how often a sleeper was steered when `waker` set its latch, in a pool of `workers`
     /// workers of which the others are awake.
@@ -334,15 +332,15 @@ mod tests {
 
     /// Returns how many of 100 wakes, 1 ms apart, were steered, and how many of those began late. A
     /// steered worker begins after `delay`. This thread is both waker and sleeper.
-    fn steered_with_delay(steering: Steering, delay: Duration) -> (u64, u64) {
+    fn steered_with_delay(steering: Steering, delay: u64) -> (u64, u64) {
         let (placement, meter) = (Placement::new(1, 1, steering), Meter::default());
         placement.settle(0);
-        let mut now = Duration::from_secs(1);
+        let mut now = 1_000 * MS;
         for _ in 0..100 {
             placement.send_elsewhere(0, 1, now, &meter);
             now += delay;
             placement.arrive(0, now, &meter);
-            now += Duration::from_millis(1);
+            now += MS;
         }
         (meter.steered.get(), meter.late.get())
     }
@@ -354,7 +352,7 @@ mod tests {
             if mask.is_none_or(|mask| mask.count() < 2) || !CpuMask::can_be_changed() {
                 return;
             }
-            let (us, ms) = (Duration::from_micros(100), Duration::from_millis(3));
+            let (us, ms) = (100 * US, 3 * MS);
             let (steered, late) = steered_with_delay(Steering::Auto, us);
             assert!(steered > 40 && late == 0, "{steered} {late}");
             let (steered, late) = steered_with_delay(Steering::Auto, ms);

@@ -54,7 +54,7 @@ impl Sleep {
             home(worker).tell_awake();
         }
         self.note_guest();
-        self.meters[worker].sit(self.clock.elapsed());
+        self.meters[worker].sit(self.now());
         self.observe(|observer| observer.active(worker));
         Some(worker)
     }
@@ -106,7 +106,7 @@ impl Sleep {
         let meter = &self.meters[worker];
         let vacate = || {
             // Before another thread can have the seat.
-            meter.vacate(self.clock.elapsed());
+            meter.vacate(self.now());
             self.slots.vacate(worker)
         };
         let bed = self.lie_down(worker, announcement, home, host, &vacate);

@@ -28,35 +28,36 @@
 //! worker that was counted before has prepared its slot by then.
 
 use crate::defer::Guarantor;
+use crate::meter::MS;
 use crate::slots::Guard;
 use crate::{Host, Reason, Sleep};
-use drowse_sync::{Stopwatch, omittable, process_cpu_time};
+use drowse_sync::{omittable, process_cpu_time};
 use std::time::Duration;
 
 /// Time that a sentry waits before it looks at what the others do. Longer than most parallel
 /// regions, and shorter than people notice.
-pub(crate) const NAP: Duration = Duration::from_millis(1);
+pub(crate) const NAP: Duration = Duration::from_nanos(MS);
 
-/// Longest time that a sentry waits at once.
-const LONGEST_NAP: Duration = Duration::from_millis(4);
+/// Longest time that a sentry waits at once, in nanoseconds.
+const LONGEST_NAP: u64 = 4 * MS;
 
 /// CPU use of the process since a moment.
 struct Processors {
-    since: Stopwatch,
-    cpu_time: Option<Duration>,
+    since: u64,
+    cpu_time: Option<u64>,
 }
 
 impl Processors {
-    fn watch() -> Self {
-        Self { since: Stopwatch::start(), cpu_time: process_cpu_time() }
+    fn watch(now: u64) -> Self {
+        Self { since: now, cpu_time: process_cpu_time() }
     }
 
     /// Returns `true` if the process has used three quarters of what `room` processors had to give,
     /// or if the system does not tell.
-    fn were_busy(&self, room: usize) -> bool {
-        let (Some(before), Some(now)) = (self.cpu_time, process_cpu_time()) else { return true };
-        let room = u32::try_from(room).unwrap_or(u32::MAX);
-        now.saturating_sub(before) >= self.since.elapsed().saturating_mul(room) / 4 * 3
+    fn were_busy(&self, now: u64, room: usize) -> bool {
+        let (Some(before), Some(after)) = (self.cpu_time, process_cpu_time()) else { return true };
+        let given = now.saturating_sub(self.since).saturating_mul(room as u64);
+        after.saturating_sub(before) >= given / 4 * 3
     }
 }
 
@@ -86,16 +87,16 @@ impl Sleep {
     /// sentry.
     pub(crate) fn stand_guard(&self, worker: usize, host: &dyn Host) -> Guard {
         let in_a_row = self.room.relieved_in_a_row();
-        let mut nap = NAP / (1 << in_a_row);
+        let mut nap = MS >> in_a_row;
         for _ in 0..MOST_NAPS {
-            let (before, processors) = (self.word.finds(), Processors::watch());
-            if !self.slots.nap(worker, nap) {
+            let (before, processors) = (self.word.finds(), Processors::watch(self.now()));
+            if !self.slots.nap(worker, Duration::from_nanos(nap)) {
                 break; // A waker has claimed the sentry.
             }
             self.room.report_again();
             self.recount_stuck();
             let others_get_on =
-                self.word.finds() != before && processors.were_busy(self.room.get());
+                self.word.finds() != before && processors.were_busy(self.now(), self.room.get());
             let work_left = host.work_visible();
             if work_left && others_get_on {
                 nap = (nap * 2).min(LONGEST_NAP);

@@ -112,6 +112,7 @@ impl Sleep {
     /// some of them are blocked, and some protocols act on it. The default is the number of
     /// processors that at least one worker may run on, if the system tells.
     #[must_use]
+    #[inline]
     pub fn with_room(mut self, room: usize) -> Self {
         self.room = Room::of(room);
         self
@@ -120,6 +121,7 @@ impl Sleep {
     /// Returns for how many workers there is room, for decisions about wakes: see
     /// [`stand_guard`](Self::stand_guard). No limit with deadlock detection: the census would count
     /// a sentry as asleep, although it has work to do.
+    #[inline(never)]
     pub(crate) fn room(&self) -> usize {
         if self.detector.is_some() { usize::MAX } else { self.room.for_wakes(self.seats_in_use()) }
     }
@@ -127,6 +129,7 @@ impl Sleep {
     /// Adds an observer, which is told of each step.
     #[cfg(feature = "diagnose")]
     #[must_use]
+    #[inline]
     pub fn with_observer(mut self, observer: Arc<dyn Observer>) -> Self {
         self.observed.by = Some(observer);
         self
@@ -134,6 +137,7 @@ impl Sleep {
 
     /// Adds steering: workers that are woken by working ones begin on a processor that is free.
     #[must_use]
+    #[inline]
     pub fn with_steering(mut self, steering: Steering) -> Self {
         self.placement.set_steering(steering);
         self.slots.can_be_held = self.placement.is_on();
@@ -142,6 +146,7 @@ impl Sleep {
 
     /// Adds seats for [guests](Self::take_seat).
     #[must_use]
+    #[inline]
     pub fn with_guests(mut self) -> Self {
         self.slots.let_guests_in();
         self
@@ -150,6 +155,7 @@ impl Sleep {
     /// Adds posters: workers then [post](Self::post) what they publish only if they have been
     /// alerted since they last found that [no worker sleeps](Self::has_sleepers).
     #[must_use]
+    #[inline]
     pub fn with_posters(mut self, posters: Arc<dyn Posters>) -> Self {
         self.posters = Some(posters);
         self
@@ -212,7 +218,12 @@ impl Sleep {
 
     /// Returns how this worker has slept so far.
     pub fn metrics(&self, worker: usize) -> SleepMetrics {
-        self.meters[worker].read(self.clock.elapsed())
+        self.meters[worker].read(self.now())
+    }
+
+    /// Returns the nanoseconds since the pool began.
+    pub(crate) fn now(&self) -> u64 {
+        self.clock.nanos()
     }
 
     /// Calls `tell` with the observer, if there is one.

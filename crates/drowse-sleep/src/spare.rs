@@ -16,13 +16,14 @@ use crate::meter::Meter;
 use crate::placement::Placement;
 use crate::slots::Slots;
 use crate::{MAX_WORKERS, Sleep};
+use drowse_sync::Outlined;
 use drowse_sync::atomic::Ordering;
-use drowse_sync::{CachePadded, Outlined};
 
 impl Sleep {
     /// Adds `spares` spare seats, or as many as there can be. They come after the seats of the
     /// workers, and are empty.
     #[must_use]
+    #[inline]
     pub fn with_spares(mut self, spares: usize) -> Self {
         let seats = self.workers.saturating_add(spares).min(MAX_WORKERS);
         let is_for_guests = self.slots.are_for_guests();
@@ -52,7 +53,7 @@ impl Sleep {
     /// Opens an empty spare seat for a thread. Must be called by an active worker before the thread
     /// sits there.
     pub fn open_seat(&self, seat: usize) {
-        self.meters.get_or_grow(seat, |_| CachePadded::new(Meter::default()));
+        self.meters.get_or_grow(seat, Meter::of);
         self.placement.open_seat(seat);
         // ORDERING: release pairs with the acquire in `seats_in_use`, for the meter and placement
         // of the seat. The count itself could be relaxed: a thread that counts the active seats and

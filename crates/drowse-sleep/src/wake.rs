@@ -92,6 +92,7 @@ impl Sleep {
         self.wake(Reason::Job, waker, &News::Jobs(&posted, queue));
     }
 
+    #[inline(never)]
     fn posted(&self, jobs: usize, by_worker: bool, queue_was_empty: bool) -> Posted {
         Posted { jobs, by_worker, queue_was_empty, workers: self.seats_in_use(), room: self.room() }
     }
@@ -303,7 +304,7 @@ impl Sleep {
         meter.count_wake(reason);
         self.observe(|observer| observer.wake(worker, reason));
         if claim == Claim::Held {
-            self.placement.send_elsewhere(worker, self.up(), self.clock.elapsed(), meter);
+            self.placement.send_elsewhere(worker, self.up(), self.now(), meter);
         }
         if claim == Claim::Absent {
             return self.start_absent(worker, reason);

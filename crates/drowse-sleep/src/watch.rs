@@ -42,8 +42,8 @@ impl Sleep {
 
 #[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]
 mod tests {
+    use crate::meter::{MS, US};
     use crate::{Idle, LatchWord, Pause, Policy, Sleep, SleepProtocol};
-    use std::time::Duration;
 
     const POLICY: Policy = Policy {
         rounds_until_sleepy: 2,
@@ -53,9 +53,9 @@ mod tests {
     };
 
     /// Returns a pool whose worker 0 has just slept for `time`.
-    fn after_a_sleep_of(time: Duration, protocol: SleepProtocol) -> Sleep {
+    fn after_a_sleep_of(time: u64, protocol: SleepProtocol) -> Sleep {
         let sleep = Sleep::new(2, protocol, POLICY);
-        let begin = Duration::from_secs(1);
+        let begin = 1_000 * MS;
         sleep.meters[0].park(begin);
         sleep.meters[0].unpark(begin, begin + time, false);
         sleep.meters[0].unpark(begin, begin + time, true);
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn a_worker_that_slept_briefly_keeps_watch() {
         for protocol in [SleepProtocol::Jec, SleepProtocol::Counters(Default::default())] {
-            let brief = after_a_sleep_of(Duration::from_micros(20), protocol);
+            let brief = after_a_sleep_of(20 * US, protocol);
             assert_eq!(patience(&brief), 2 + 5);
             assert_eq!(patience(&brief), 2 + 5, "until it sleeps again");
         }
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_worker_that_slept_long_does_not() {
-        assert_eq!(patience(&after_a_sleep_of(Duration::from_millis(1), SleepProtocol::Jec)), 2);
+        assert_eq!(patience(&after_a_sleep_of(MS, SleepProtocol::Jec)), 2);
     }
 
     #[test]
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_worker_in_the_middle_of_a_job_keeps_watch_for_longer_also_with_one_other() {
-        let sleep = after_a_sleep_of(Duration::from_micros(100), SleepProtocol::Jec);
+        let sleep = after_a_sleep_of(100 * US, SleepProtocol::Jec);
         assert_eq!(patience(&sleep), 2, "not brief for one with nothing to do");
         let patience_in_a_job = || patience_of(&sleep, sleep.start_looking(0).in_a_job());
         assert_eq!(patience_in_a_job(), 2 + 15);
@@ -113,7 +113,7 @@ mod tests {
     fn who_would_keep_watch_in_a_job_is_known_beforehand() {
         let briefly = |policy| {
             let sleep = Sleep::new(2, SleepProtocol::Jec, policy);
-            sleep.meters[0].unpark(Duration::ZERO, Duration::from_micros(100), true);
+            sleep.meters[0].unpark(0, 100 * US, true);
             sleep
         };
         assert!(briefly(POLICY).would_keep_watch(0));
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn one_is_enough() {
-        let sleep = after_a_sleep_of(Duration::from_micros(20), SleepProtocol::Jec);
+        let sleep = after_a_sleep_of(20 * US, SleepProtocol::Jec);
         let other = sleep.start_looking(1);
         assert_eq!(patience(&sleep), 2);
         sleep.stop_looking(other, || false);
@@ -132,9 +132,6 @@ mod tests {
 
     #[test]
     fn a_protocol_that_does_not_count_searchers_has_no_watch() {
-        assert_eq!(
-            patience(&after_a_sleep_of(Duration::from_micros(20), SleepProtocol::Sleepy)),
-            2
-        );
+        assert_eq!(patience(&after_a_sleep_of(20 * US, SleepProtocol::Sleepy)), 2);
     }
 }

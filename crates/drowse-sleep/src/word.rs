@@ -83,6 +83,7 @@ impl Word {
     }
 
     /// Changes a worker from idle to active. Returns the new word as well.
+    #[inline(never)]
     pub(crate) fn stop_looking(&self) -> (u64, Baton) {
         self.change(Event::StopLooking, |word| {
             let (word, baton) = self.protocol.stop_looking(word);
@@ -92,6 +93,7 @@ impl Word {
     }
 
     /// Changes a worker from asleep to active, because a guest takes its seat.
+    #[inline(never)]
     pub(crate) fn sit(&self) {
         // One step: no thread may take this worker for one that searches.
         self.change(Event::Sit, |word| {
@@ -102,6 +104,7 @@ impl Word {
 
     /// Changes a worker from idle to sleepy. Returns `None` if the protocol does not allow that
     /// now.
+    #[inline(never)]
     pub(crate) fn announce(&self, worker: usize) -> Option<Announcement> {
         self.try_change(Event::Announce, |word| self.protocol.announce(word, worker))
     }
@@ -113,6 +116,7 @@ impl Word {
     }
 
     /// Changes a worker from sleepy to asleep. Returns the new word; `None` if there was news.
+    #[inline(never)]
     pub(crate) fn commit(&self, announcement: Announcement) -> Option<u64> {
         self.try_change(Event::Commit, |word| {
             self.protocol.commit(word, announcement).map(|next| (next, next))
@@ -130,16 +134,19 @@ impl Word {
     }
 
     /// Decides which workers to wake for a post.
+    #[inline(never)]
     pub(crate) fn post(&self, posted: &Posted) -> Wake {
         self.change(Event::Post, |word| defer::note_sentry(self.protocol.post(word, posted)))
     }
 
     /// Decides which workers to wake in place of posts.
+    #[inline(never)]
     pub(crate) fn baton(&self, posted: &Posted) -> Wake {
         self.change(Event::Baton, |word| defer::note_sentry(self.protocol.baton(word, posted)))
     }
 
     /// Decides which workers to wake for an event that may concern all.
+    #[inline(never)]
     pub(crate) fn alert(&self) -> Wake {
         self.change(Event::Alert, |word| self.protocol.alert(word))
     }

@@ -6,13 +6,13 @@
 //! thread gets any until the rate has fallen.
 
 use crate::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
 
-/// Cost of one fence: at a rate of one fence per `EACH` the budget is never overdrawn.
-const EACH: Duration = Duration::from_millis(2);
+/// Cost of one fence, in nanoseconds: at a rate of one fence per `EACH` the budget is never
+/// overdrawn.
+const EACH: u64 = 2_000_000;
 
-/// Amount that can be spent at once.
-const CREDIT: Duration = Duration::from_millis(100);
+/// Amount that can be spent at once, in nanoseconds.
+const CREDIT: u64 = 100_000_000;
 
 /// Bucket that each fence fills by [`EACH`], and that time empties.
 #[derive(Debug)]
@@ -34,11 +34,10 @@ impl Budget {
     }
 
     /// Counts one heavy fence: executed, or one that would be if a thread held light fences.
-    pub(super) fn spend(&self, now: Duration) {
-        let now = nanos(now);
+    pub(super) fn spend(&self, now: u64) {
         let fuller = |empty_at: u64| {
             // The limit ends the overdraft soon after the last fence.
-            (empty_at.max(now) + nanos(EACH)).min(now + nanos(2 * CREDIT))
+            (empty_at.max(now) + EACH).min(now + 2 * CREDIT)
         };
         // ORDERING: relaxed, all of them; a statistic.
         let mut seen = self.empty_at.load(Ordering::Relaxed);
@@ -47,30 +46,25 @@ impl Budget {
         {
             seen = other;
         }
-        if fuller(seen) > now + nanos(CREDIT) {
+        if fuller(seen) > now + CREDIT {
             self.overdrawn.store(true, Ordering::Relaxed);
         }
     }
 
     /// Ends the overdraft if half of the credit is back. Called when a thread wants light fences.
-    pub(super) fn recover(&self, now: Duration) {
+    pub(super) fn recover(&self, now: u64) {
         // ORDERING: relaxed, both; a statistic.
-        if self.is_overdrawn() && self.empty_at.load(Ordering::Relaxed) <= nanos(now + CREDIT / 2) {
+        if self.is_overdrawn() && self.empty_at.load(Ordering::Relaxed) <= now + CREDIT / 2 {
             self.overdrawn.store(false, Ordering::Relaxed);
         }
     }
 }
 
-fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX / 2)
-}
-
 #[cfg(test)]
 mod tests {
     use super::{Budget, CREDIT, EACH};
-    use std::time::Duration;
 
-    const START: Duration = Duration::from_secs(5);
+    const START: u64 = 5_000_000_000;
 
     fn after_a_burst(fences: u32) -> Budget {
         let budget = Budget::new();
@@ -80,7 +74,7 @@ mod tests {
 
     #[test]
     fn a_burst_is_within_the_budget() {
-        let most = u32::try_from(CREDIT.as_nanos() / EACH.as_nanos()).unwrap();
+        let most = u32::try_from(CREDIT / EACH).unwrap();
         assert!(!after_a_burst(most).is_overdrawn());
         assert!(after_a_burst(most + 1).is_overdrawn());
     }

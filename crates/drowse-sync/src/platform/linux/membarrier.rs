@@ -20,16 +20,15 @@
 
 use super::budget::Budget;
 use super::futex;
-use super::process::watch_forks;
+use super::process::{read_clock, watch_forks};
 use crate::fence::full;
 use crate::real::AtomicU64;
-use crate::{Stopwatch, hint, say, spawn_thread};
+use crate::{hint, say, spawn_thread};
 use std::cell::Cell;
 use std::io;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering, compiler_fence};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -56,7 +55,10 @@ const REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
 /// Recent heavy fences.
 static BUDGET: Budget = Budget::new();
 
-static CLOCK: LazyLock<Stopwatch> = LazyLock::new(Stopwatch::start);
+/// Returns the time for the budget, in nanoseconds.
+fn now() -> u64 {
+    read_clock(libc::CLOCK_MONOTONIC).unwrap_or(0)
+}
 
 /// Number of heavy fences that the system has executed.
 static EXECUTED: AtomicU64 = AtomicU64::new(0);
@@ -123,9 +125,6 @@ pub struct Prepared(());
 impl LightFences {
     /// Registers with the system, if that takes no wait. For the start of a pool.
     pub fn prepare() -> Prepared {
-        // Initialised here, where no fork is expected: a child forked meanwhile could not finish
-        // it.
-        LazyLock::force(&CLOCK);
         if state() == UNTRIED && is_only_thread() {
             tell_system(UNTRIED);
         }
@@ -249,7 +248,7 @@ pub(crate) fn heavy_fence() {
     // comes after the full fence, which pairs with the fence in `of_system`: see `fence.rs`.
     let has_users = USERS.load(Ordering::Acquire) > mine();
     if has_users || BUDGET.is_overdrawn() {
-        BUDGET.spend(CLOCK.elapsed());
+        BUDGET.spend(now());
     }
     if has_users {
         // ORDERING: relaxed; a statistic.
@@ -301,7 +300,7 @@ fn wait_it_out() {
 /// Makes light fences available soon, if possible. For a thread that has none and would profit.
 #[cold]
 pub fn want_light_fences() {
-    BUDGET.recover(CLOCK.elapsed());
+    BUDGET.recover(now());
     watch_forks();
     // ORDERING: acquire, as in `state`; the exchange lets one thread register.
     let mine =

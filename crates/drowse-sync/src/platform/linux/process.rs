@@ -3,7 +3,6 @@
 use crate::real::AtomicU64;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 /// Number of forks that lead from the first process to this one, or more.
 static FORKS: AtomicU64 = AtomicU64::new(0);
@@ -32,17 +31,20 @@ extern "C" fn in_child() {
     super::membarrier::after_fork();
 }
 
-/// Returns the CPU time that the process has used so far, all threads together; `None` if it is not
-/// known, as under the model checkers.
-pub fn process_cpu_time() -> Option<Duration> {
-    let mut time = MaybeUninit::<libc::timespec>::uninit();
-    // SAFETY: room for the answer, which is read only if it came.
-    unsafe {
-        (libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, time.as_mut_ptr()) == 0).then(|| {
-            let time = time.assume_init();
-            Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
-        })
-    }
+/// Returns the nanoseconds of CPU time that the process has used so far, all threads together;
+/// `None` if it is not known, as under the model checkers.
+pub fn process_cpu_time() -> Option<u64> {
+    read_clock(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+/// Returns the nanoseconds that a clock of the system shows. Signals and forked children may call
+/// it.
+pub(super) fn read_clock(clock: libc::clockid_t) -> Option<u64> {
+    let mut time = MaybeUninit::<libc::timespec>::zeroed();
+    // SAFETY: room for the answer. Zeros are a valid time, should none come.
+    let (answered, time) =
+        unsafe { (libc::clock_gettime(clock, time.as_mut_ptr()) == 0, time.assume_init()) };
+    answered.then_some(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
 #[cfg(test)]

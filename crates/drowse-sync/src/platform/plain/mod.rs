@@ -29,8 +29,8 @@ pub(crate) fn process_number() -> u64 {
 /// Does nothing: no process forks here, or a fork is not reported.
 pub(crate) fn watch_forks() {}
 
-/// Returns the CPU time that the process has used so far: not known here.
-pub fn process_cpu_time() -> Option<Duration> {
+/// Returns the nanoseconds of CPU time that the process has used so far: not known here.
+pub fn process_cpu_time() -> Option<u64> {
     None
 }
 

@@ -1,7 +1,6 @@
 //! Information from the system about the process and its threads.
 
 use std::ffi::c_void;
-use std::time::Duration;
 
 /// Time in tenths of a microsecond, in two halves.
 #[repr(C)]
@@ -12,9 +11,8 @@ struct FileTime {
 }
 
 impl FileTime {
-    fn duration(&self) -> Duration {
-        let tenths = u64::from(self.high) << 32 | u64::from(self.low);
-        Duration::from_micros(tenths / 10) + Duration::from_nanos(tenths % 10 * 100)
+    fn nanos(&self) -> u64 {
+        (u64::from(self.high) << 32 | u64::from(self.low)) * 100
     }
 }
 
@@ -31,9 +29,9 @@ unsafe extern "system" {
     fn GetCurrentThreadStackLimits(low: *mut usize, high: *mut usize);
 }
 
-/// Returns the CPU time that the process has used so far, all threads together; `None` if the
-/// system does not tell.
-pub fn process_cpu_time() -> Option<Duration> {
+/// Returns the nanoseconds of CPU time that the process has used so far, all threads together;
+/// `None` if the system does not tell.
+pub fn process_cpu_time() -> Option<u64> {
     let [mut created, mut ended, mut kernel, mut user] = [(); 4].map(|()| FileTime::default());
     // SAFETY: the handle is valid in the calling process, and there is room for the answers.
     let answered = unsafe {
@@ -45,7 +43,7 @@ pub fn process_cpu_time() -> Option<Duration> {
             &raw mut user,
         )
     };
-    (answered != 0).then(|| kernel.duration() + user.duration())
+    (answered != 0).then(|| kernel.nanos() + user.nanos())
 }
 
 /// Returns the lowest address of the calling thread's stack, and its size.
