@@ -91,6 +91,7 @@ impl SleepProtocol {
     }
 
     /// Returns the name that it is chosen by, with its options.
+    #[inline(never)]
     pub fn name(self) -> &'static str {
         match self {
             Self::Sleepy => "sleepy",
@@ -131,14 +132,14 @@ impl FromStr for SleepProtocol {
     type Err = UnknownProtocol;
 
     fn from_str(name: &str) -> Result<Self, UnknownProtocol> {
-        for protocol in Self::VARIANTS {
+        for protocol in &Self::VARIANTS {
             if is_name(name, protocol.name()) {
-                return Ok(protocol);
+                return Ok(*protocol);
             }
         }
-        for (other, protocol) in Self::IN_OTHER_ORDER {
-            if is_name(name, other) {
-                return Ok(protocol);
+        for (known, protocol) in &Self::IN_OTHER_ORDER {
+            if is_name(name, known) {
+                return Ok(*protocol);
             }
         }
         Err(UnknownProtocol(name.to_owned()))

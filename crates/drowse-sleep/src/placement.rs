@@ -89,21 +89,12 @@ unsafe impl Sync for Seat {}
 /// Instructions for a woken worker, from its waker.
 #[derive(Debug, Default)]
 struct Arrival {
-    /// `Some` if the worker's mask was narrowed.
-    steered: Option<Steered>,
-    /// Waker's processor, if the worker was not steered: the worker compares it with its own.
+    /// Waker's processor. `None`: nothing to do.
     waker_cpu: Option<usize>,
-}
-
-/// Record of a steered wake.
-#[derive(Debug)]
-struct Steered {
-    /// Mask before.
-    mask: CpuMask,
-    /// Mask that the waker has set. Another thread may have changed it since.
-    narrowed: CpuMask,
-    /// Time of the wake, by the clock of the pool's `Sleep`.
-    sent: u64,
+    /// Time of the wake if the worker was steered: the waker's processor was taken out of its mask.
+    sent: Option<u64>,
+    /// Mask before the last time.
+    mask: Option<CpuMask>,
 }
 
 /// Number of wakes after which a mask that left no choice is read again.
@@ -164,16 +155,16 @@ impl Placement {
     /// workers are awake, including the sleeper. Called by a waker that goes on working.
     pub(crate) fn send_elsewhere(&self, worker: usize, up: usize, now: u64, meter: &Meter) {
         let seat = &self.seats[worker];
-        let here = current_cpu();
-        let narrowed =
-            here.filter(|_| self.wants_to_steer(now)).and_then(|cpu| self.narrow(seat, cpu, up));
-        let steered = narrowed.map(|(mask, narrowed)| Steered { mask, narrowed, sent: now });
-        if steered.is_some() {
-            meter.steered.add(1);
-        }
-        let waker_cpu = if steered.is_none() { here } else { None };
-        // SAFETY: the caller holds the sleeper, so no other thread accesses `arrival`.
-        seat.arrival.with_mut(|arrival| unsafe { *arrival = Arrival { steered, waker_cpu } });
+        seat.arrival.with_mut(|arrival| {
+            // SAFETY: the caller holds the sleeper, so no other thread accesses `arrival`.
+            let arrival = unsafe { &mut *arrival };
+            arrival.waker_cpu = current_cpu();
+            let Some(cpu) = arrival.waker_cpu.filter(|_| self.wants_to_steer(now)) else { return };
+            if self.narrow(seat, cpu, up, &mut arrival.mask) {
+                arrival.sent = Some(now);
+                meter.steered.add(1);
+            }
+        });
     }
 
     /// Restores the mask and records how the wake went. A woken worker calls this before anything
@@ -182,26 +173,38 @@ impl Placement {
         if !self.is_on() {
             return;
         }
-        let seat = &self.seats[worker];
-        // SAFETY: we were let go, so the waker that held us has written `arrival` and is done with
-        // it. No other waker can hold us before we sleep again.
-        let arrival = seat.arrival.with_mut(|arrival| unsafe { std::mem::take(&mut *arrival) });
-        if let Some(waker_cpu) = arrival.waker_cpu {
-            let behind_waker = current_cpu() == Some(waker_cpu);
-            self.habit.learn(behind_waker);
-            meter.unsteered.add_mine(1);
-            meter.behind_waker.add_mine(u64::from(behind_waker));
-        }
-        if let Some(Steered { mask, narrowed, sent }) = arrival.steered {
-            meter.late.add_mine(u64::from(self.late.record(sent, now)));
-            let this = ThreadId::current();
-            // `to_keep` can take longer than a process lives that steers only a few times.
-            let mask = if meter.steered.get() > FEW { mask.to_keep() } else { mask };
-            // If another thread has changed the mask meanwhile, leave it.
-            let is_ours = CpuMask::of(this).is_none_or(|now| now == narrowed);
-            if is_ours && !mask.apply_to(this) {
-                self.failures.add(1);
+        self.seats[worker].arrival.with_mut(|arrival| {
+            // SAFETY: we were let go, so the waker that held us has written `arrival` and is done
+            // with it. No other waker can hold us before we sleep again.
+            let arrival = unsafe { &mut *arrival };
+            let Some(waker_cpu) = arrival.waker_cpu.take() else { return };
+            match (arrival.sent.take(), &arrival.mask) {
+                (Some(sent), Some(mask)) => {
+                    meter.late.add_mine(u64::from(self.late.record(sent, now)));
+                    self.restore(mask, waker_cpu, meter.steered.get() > FEW);
+                }
+                _ => {
+                    let behind_waker = current_cpu() == Some(waker_cpu);
+                    self.habit.learn(behind_waker);
+                    meter.unsteered.add_mine(1);
+                    meter.behind_waker.add_mine(u64::from(behind_waker));
+                }
             }
+        });
+    }
+
+    /// Gives the calling thread, in whose mask processor `cpu` is missing, its mask back.
+    /// (`CpuMask::to_keep` can take longer than a process lives that steers only a few times:
+    /// `often`.)
+    #[inline(never)]
+    fn restore(&self, mask: &CpuMask, cpu: usize, often: bool) {
+        let this = ThreadId::current();
+        // If another thread has changed the mask meanwhile, leave it.
+        let is_ours = CpuMask::of(this).is_none_or(|now| now == mask.without(cpu));
+        let is_restored =
+            || if often { mask.to_keep().apply_to(this) } else { mask.apply_to(this) };
+        if is_ours && !is_restored() {
+            self.failures.add(1);
         }
     }
 
@@ -216,32 +219,31 @@ impl Placement {
         }
     }
 
-    /// Takes processor `cpu` out of the mask of the thread that sleeps here. Returns the mask
-    /// before and after; `None` if the mask cannot be changed, would be empty, or lacks `cpu`
-    /// anyway.
-    fn narrow(&self, seat: &Seat, cpu: usize, up: usize) -> Option<(CpuMask, CpuMask)> {
+    /// Takes processor `cpu` out of the mask of the thread that sleeps here, and stores the mask as
+    /// it was `before`. Returns `false` if the mask cannot be changed, would be empty, or lacks
+    /// `cpu` anyway.
+    #[inline(never)]
+    fn narrow(&self, seat: &Seat, cpu: usize, up: usize, before: &mut Option<CpuMask>) -> bool {
         if seat.hopeless.get() > 0 {
             seat.hopeless.set_mine(seat.hopeless.get() - 1);
-            return None;
+            return false;
         }
-        let thread = u32::try_from(seat.thread.get()).ok().and_then(ThreadId::from_bits)?;
-        if !self.process.is_this() {
-            return None;
-        }
+        let thread = u32::try_from(seat.thread.get()).ok().and_then(ThreadId::from_bits);
+        let Some(thread) = thread.filter(|_| self.process.is_this()) else { return false };
         // Read the mask anew: the user may have changed it.
-        let mask = CpuMask::of(thread);
-        if mask.as_ref().is_some_and(|mask| up > mask.count()) {
-            return None; // Every processor has a worker already.
+        *before = CpuMask::of(thread);
+        if let Some(mask) = before {
+            let processors = mask.count();
+            if up > processors {
+                return false; // Every processor has a worker already.
+            }
+            let makes_sense = processors > 1 && mask.contains(cpu);
+            if makes_sense && mask.without(cpu).apply_to(thread) {
+                return true;
+            }
         }
-        let narrowed = mask.and_then(|mask| {
-            let narrowed = mask.without(cpu);
-            let makes_sense = mask.contains(cpu) && mask.count() > 1;
-            (makes_sense && narrowed.apply_to(thread)).then_some((mask, narrowed))
-        });
-        if narrowed.is_none() {
-            seat.hopeless.set_mine(HOPELESS);
-        }
-        narrowed
+        seat.hopeless.set_mine(HOPELESS);
+        false
     }
 }
 

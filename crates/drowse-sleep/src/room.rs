@@ -29,7 +29,7 @@ const MOST_IN_A_ROW: u32 = 8;
 struct Reports {
     /// Number of workers that have not reported. `None` if the limit is fixed.
     missing: Option<usize>,
-    processors: Option<CpuMask>,
+    processors: CpuMask,
 }
 
 impl Room {
@@ -38,7 +38,7 @@ impl Room {
     }
 
     fn with_missing(missing: Option<usize>) -> Self {
-        let reports = Reports { missing, processors: None };
+        let reports = Reports { missing, processors: CpuMask::EMPTY };
         Self {
             limit: Counter::new(),
             reports: Mutex::new(reports),
@@ -92,29 +92,29 @@ impl Room {
 
     /// Reports the processors of the calling thread, a worker that has not reported yet.
     pub(crate) fn report(&self) {
-        if let Some(mask) = CpuMask::of(ThreadId::current()) {
-            self.add(mask, 1);
-        }
+        self.report_as(1);
     }
 
     /// Reports again: the calling worker may be allowed other processors by now.
     pub(crate) fn report_again(&self) {
+        self.report_as(0);
+    }
+
+    #[inline(never)]
+    fn report_as(&self, reports_more: usize) {
         if let Some(mask) = CpuMask::of(ThreadId::current()) {
-            self.add(mask, 0);
+            self.add(&mask, reports_more);
         }
     }
 
-    fn add(&self, mask: CpuMask, reports_more: usize) {
+    fn add(&self, mask: &CpuMask, reports_more: usize) {
         let mut reports = self.reports.lock();
         let Some(missing) = reports.missing else { return };
-        let processors = match reports.processors {
-            Some(others) if others != mask => others.or(mask),
-            _ => mask,
-        };
-        reports.processors = Some(processors);
-        reports.missing = Some(missing.saturating_sub(reports_more));
-        if reports.missing == Some(0) {
-            self.limit.set_mine(processors.count() as u64);
+        let missing = missing.saturating_sub(reports_more);
+        reports.missing = Some(missing);
+        reports.processors.add(mask);
+        if missing == 0 {
+            self.limit.set_mine(reports.processors.count() as u64);
         }
     }
 }
@@ -142,7 +142,7 @@ mod tests {
             cpus.iter().filter(|cpu| *cpu != this).fold(mask, |mask, cpu| mask.without(*cpu))
         };
         let room = Room::new(cpus.len());
-        cpus.iter().for_each(|cpu| room.add(only(cpu), 1));
+        cpus.iter().for_each(|cpu| room.add(&only(cpu), 1));
         assert_eq!(room.get(), cpus.len());
     }
 
@@ -152,7 +152,7 @@ mod tests {
         let cpus: Vec<usize> = (0..1024).filter(|cpu| mask.contains(*cpu)).collect();
         let one = cpus[1..].iter().fold(mask, |mask, cpu| mask.without(*cpu));
         let room = Room::new(1);
-        room.add(one, 1);
+        room.add(&one, 1);
         assert_eq!(room.get(), 1);
         room.report_again();
         assert_eq!(room.get(), cpus.len());

@@ -79,6 +79,7 @@ impl Sleep {
 
     /// Clears the flag: there is no sentry any more, or no sleeper could be made the sentry. Ends a
     /// deferral as well, since the sleeper may have been its guarantor.
+    #[inline(never)]
     pub(crate) fn stand_down(&self) {
         omittable!("sentry/never-stands-down", self.word.end_deferral(Guarantor::Sleeper));
     }
@@ -112,6 +113,7 @@ impl Sleep {
     }
 
     /// Gets up, unless the worker was claimed. Called by a worker that is on guard.
+    #[inline(never)]
     pub(crate) fn get_up(&self, worker: usize) -> Guard {
         if !self.slots.get_up(worker) {
             return Guard::Claimed;
@@ -131,9 +133,9 @@ impl Sleep {
 
     /// Marks all workers that are awake as stuck: none has come back from its job for a while.
     fn note_stuck(&self) {
-        for (worker, meter) in self.meters.iter().take(self.seats_in_use()).enumerate() {
+        for worker in 0..self.seats_in_use() {
             if !self.slots.is_asleep(worker) {
-                meter.stuck.set_mine(1);
+                self.meters[worker].stuck.set_mine(1);
             }
         }
         self.recount_stuck();
@@ -141,11 +143,17 @@ impl Sleep {
 
     /// Counts the stuck workers. Each sentry counts anew, because workers that come back while they
     /// are marked or counted may be missed.
+    #[inline(never)]
     fn recount_stuck(&self) {
-        self.room.stuck.set_mine(self.meters.iter().map(|meter| meter.stuck.get()).sum());
+        let mut stuck = 0;
+        for worker in 0..self.seats_in_use() {
+            stuck += self.meters[worker].stuck.get();
+        }
+        self.room.stuck.set_mine(stuck);
     }
 
     /// Clears the worker's stuck mark: it has come back from its job.
+    #[inline(never)]
     pub(crate) fn not_stuck(&self, worker: usize) {
         let meter = &self.meters[worker];
         if meter.stuck.get() > 0 {

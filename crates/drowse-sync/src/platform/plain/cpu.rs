@@ -26,11 +26,14 @@ pub fn current_cpu() -> Option<usize> {
     None
 }
 
-/// Set of processors. Never made here.
+/// Set of processors: empty here.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CpuMask(());
 
 impl CpuMask {
+    /// The set without processors.
+    pub const EMPTY: Self = Self(());
+
     /// Returns the processors that the thread may run on: not known here.
     pub fn of(_thread: ThreadId) -> Option<Self> {
         None
@@ -57,11 +60,8 @@ impl CpuMask {
         false
     }
 
-    /// Returns the union of both sets.
-    #[must_use]
-    pub fn or(self, _other: Self) -> Self {
-        self
-    }
+    /// Adds the processors of the other set.
+    pub fn add(&mut self, _other: &Self) {}
 
     /// Returns the set without this processor.
     #[must_use]
