@@ -91,7 +91,7 @@ impl Sleep {
         if self.word.rules.tells_latch {
             home.tell_awake();
         }
-        self.placement.unsettle(worker);
+        self.placement.unsettle(&self.seats[worker]);
         self.observe(|observer| observer.awake(worker));
         Idle::of(worker)
     }

@@ -44,7 +44,7 @@ impl Sleep {
     }
 
     fn park_alone(&self, worker: usize, host: &dyn Host) {
-        let meter = &self.meters[worker];
+        let meter = &self.seats[worker].meter;
         self.room.alone.add(1);
         self.observe(|observer| observer.asleep(worker));
         host.before_sleep();

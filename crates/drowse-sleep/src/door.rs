@@ -47,7 +47,7 @@ impl Sleep {
             (true, true) => Parking::OnGuard,
         };
         if keeps_door {
-            self.meters[worker].sentries.add(1);
+            self.seats[worker].meter.sentries.add(1);
         }
         let guard = || {
             if std::mem::take(&mut keeps_door) {

@@ -230,7 +230,7 @@ impl Sleep {
         host: &dyn Host,
     ) {
         let worker = idle.worker;
-        self.placement.settle(worker);
+        self.placement.settle(&self.seats[worker]);
         match self.lie_down(worker, announcement, latch, host, &|| self.slots.enter(worker)) {
             Bed::LatchIsSet => return,
             Bed::IsNot => idle.rounds = self.round_after_news(),
@@ -425,7 +425,8 @@ impl Sleep {
 
     /// Blocks a worker that has entered its slot.
     fn park(&self, idle: &mut Idle, host: &dyn Host) {
-        let meter = &self.meters[idle.worker];
+        let seat = &self.seats[idle.worker];
+        let meter = &seat.meter;
         if idle.woken {
             meter.fruitless.add_mine(1);
             self.room.woken_for_nothing();
@@ -440,7 +441,7 @@ impl Sleep {
         meter.park(since);
         let by_itself = self.park_somehow(idle, host);
         let now = self.now();
-        self.placement.arrive(idle.worker, now, meter);
+        self.placement.arrive(seat, now);
         meter.unpark(since, now, idle.in_a_job);
         host.after_sleep();
         self.observe(|observer| observer.awake(idle.worker));

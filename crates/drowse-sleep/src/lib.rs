@@ -206,6 +206,7 @@ mod reason;
 pub mod relay;
 mod room;
 mod seat;
+mod seats;
 mod sentry;
 mod sleep;
 pub mod sleepy;

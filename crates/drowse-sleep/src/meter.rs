@@ -1,7 +1,7 @@
 //! Counts of each worker's sleep.
 
 use crate::Reason;
-use drowse_sync::{CachePadded, Counter, Table};
+use drowse_sync::Counter;
 use std::time::Duration;
 
 /// A microsecond and a millisecond, in the unit of a pool's clock: nanoseconds since it began.
@@ -53,16 +53,6 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Returns a table for `workers` workers that can grow to `seats` seats.
-    pub(crate) fn table(workers: usize, seats: usize) -> Table<CachePadded<Self>> {
-        Table::new(workers, seats, Self::of)
-    }
-
-    /// Returns the counts of a worker that has not slept yet.
-    pub(crate) fn of(_worker: usize) -> CachePadded<Self> {
-        CachePadded::new(Self::default())
-    }
-
     pub(crate) fn count_wake(&self, reason: Reason) {
         self.wakes[reason as usize].add(1);
     }

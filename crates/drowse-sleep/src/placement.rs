@@ -11,7 +11,7 @@
 //!
 //! The waker first *holds* such a worker: it claims the worker, so that no other waker wakes it,
 //! but does not let it go yet. While it holds the worker, it changes the mask and records in
-//! `Seat::arrival` what the sleeper must do in `arrive`. So another thread changes a mask only
+//! `Sleeper::arrival` what the sleeper must do in `arrive`. So another thread changes a mask only
 //! while the mask's thread executes nothing but the last instructions of falling asleep, and no
 //! handler or job of the user's.
 //!
@@ -20,9 +20,9 @@
 //! from then on.
 
 use crate::late::LateStarts;
-use crate::meter::Meter;
+use crate::seats::Seat;
 use drowse_sync::cell::UnsafeCell;
-use drowse_sync::{CachePadded, Counter, CpuMask, Process, Table, ThreadId, current_cpu};
+use drowse_sync::{Counter, CpuMask, ThreadId, current_cpu};
 
 /// Rule for keeping workers that are woken by working workers off the waker's processor.
 ///
@@ -51,17 +51,14 @@ pub(crate) struct Placement {
     steering: Steering,
     habit: Habit,
     late: LateStarts,
-    /// Process of the workers. A forked child has their thread ids, but not the threads.
-    process: Process,
-    seats: Table<CachePadded<Seat>>,
     /// Number of masks that could not be restored.
     failures: Counter,
 }
 
+/// Thread that sleeps in a seat.
 #[derive(Debug)]
-struct Seat {
-    /// Thread that sleeps here. 0 before its first sleep, and if the system does not let us change
-    /// its mask.
+pub(crate) struct Sleeper {
+    /// Its id. 0 before its first sleep, and if the system does not let us change its mask.
     thread: Counter,
     /// 1 if `settle` has set `thread`.
     settled: Counter,
@@ -70,21 +67,20 @@ struct Seat {
     arrival: UnsafeCell<Arrival>,
 }
 
-impl Seat {
-    fn of(_worker: usize) -> CachePadded<Self> {
-        let arrival = UnsafeCell::new(Arrival::default());
-        CachePadded::new(Self {
+impl Default for Sleeper {
+    fn default() -> Self {
+        Self {
             thread: Counter::new(),
             settled: Counter::new(),
             hopeless: Counter::new(),
-            arrival,
-        })
+            arrival: UnsafeCell::new(Arrival::default()),
+        }
     }
 }
 
 // SAFETY: `arrival` is written by the waker that holds the sleeper (`send_elsewhere`), and taken by
 // the sleeper after it was let go (`arrive`): see the module.
-unsafe impl Sync for Seat {}
+unsafe impl Sync for Sleeper {}
 
 /// Instructions for a woken worker, from its waker.
 #[derive(Debug, Default)]
@@ -104,20 +100,14 @@ const HOPELESS: u64 = 64;
 const FEW: u64 = 16;
 
 impl Placement {
-    /// Returns a table for `workers` workers that can grow to `seats` seats.
-    pub(crate) fn new(workers: usize, seats: usize, steering: Steering) -> Self {
+    /// Returns the placement of a pool that does not steer.
+    pub(crate) fn new() -> Self {
         Self {
-            steering,
+            steering: Steering::Never,
             habit: Habit::default(),
             late: LateStarts::new(),
-            process: Process::this(),
-            seats: Table::new(workers, seats, Seat::of),
             failures: Counter::new(),
         }
-    }
-
-    pub(crate) fn open_seat(&self, seat: usize) {
-        self.seats.get_or_grow(seat, Seat::of);
     }
 
     /// Sets the rule for wakes by working workers.
@@ -125,55 +115,51 @@ impl Placement {
         self.steering = steering;
     }
 
-    pub(crate) fn steering(&self) -> Steering {
-        self.steering
-    }
-
     pub(crate) fn is_on(&self) -> bool {
         self.steering != Steering::Never
     }
 
     /// Records the calling thread as the one that sleeps here. Called by a worker before it sleeps.
-    pub(crate) fn settle(&self, worker: usize) {
-        let seat = &self.seats[worker];
-        if self.is_on() && seat.settled.get() == 0 {
-            seat.settled.set_mine(1);
+    pub(crate) fn settle(&self, seat: &Seat) {
+        let sleeper = &seat.sleeper;
+        if self.is_on() && sleeper.settled.get() == 0 {
+            sleeper.settled.set_mine(1);
             if CpuMask::can_be_changed() {
-                seat.thread.set_mine(ThreadId::current().to_bits().into());
+                sleeper.thread.set_mine(ThreadId::current().to_bits().into());
             }
         }
     }
 
     /// Forgets the thread. Called by a worker whose thread is not the one that slept here.
-    pub(crate) fn unsettle(&self, worker: usize) {
-        let seat = &self.seats[worker];
-        seat.settled.set_mine(0);
-        seat.thread.set_mine(0);
+    pub(crate) fn unsettle(&self, seat: &Seat) {
+        seat.sleeper.settled.set_mine(0);
+        seat.sleeper.thread.set_mine(0);
     }
 
     /// Makes a held sleeper begin on another processor than this one, if there is room: `up`
-    /// workers are awake, including the sleeper. Called by a waker that goes on working.
-    pub(crate) fn send_elsewhere(&self, worker: usize, up: usize, now: u64, meter: &Meter) {
-        let seat = &self.seats[worker];
-        seat.arrival.with_mut(|arrival| {
+    /// workers are awake, including the sleeper. Called by a waker that goes on working, in the
+    /// process of the workers: a forked child has their thread ids, but not the threads.
+    pub(crate) fn send_elsewhere(&self, seat: &Seat, up: usize, now: u64) {
+        seat.sleeper.arrival.with_mut(|arrival| {
             // SAFETY: the caller holds the sleeper, so no other thread accesses `arrival`.
             let arrival = unsafe { &mut *arrival };
             arrival.waker_cpu = current_cpu();
             let Some(cpu) = arrival.waker_cpu.filter(|_| self.wants_to_steer(now)) else { return };
-            if self.narrow(seat, cpu, up, &mut arrival.mask) {
+            if self.narrow(&seat.sleeper, cpu, up, &mut arrival.mask) {
                 arrival.sent = Some(now);
-                meter.steered.add(1);
+                seat.meter.steered.add(1);
             }
         });
     }
 
     /// Restores the mask and records how the wake went. A woken worker calls this before anything
     /// else.
-    pub(crate) fn arrive(&self, worker: usize, now: u64, meter: &Meter) {
+    pub(crate) fn arrive(&self, seat: &Seat, now: u64) {
         if !self.is_on() {
             return;
         }
-        self.seats[worker].arrival.with_mut(|arrival| {
+        let meter = &seat.meter;
+        seat.sleeper.arrival.with_mut(|arrival| {
             // SAFETY: we were let go, so the waker that held us has written `arrival` and is done
             // with it. No other waker can hold us before we sleep again.
             let arrival = unsafe { &mut *arrival };
@@ -223,13 +209,19 @@ impl Placement {
     /// it was `before`. Returns `false` if the mask cannot be changed, would be empty, or lacks
     /// `cpu` anyway.
     #[inline(never)]
-    fn narrow(&self, seat: &Seat, cpu: usize, up: usize, before: &mut Option<CpuMask>) -> bool {
-        if seat.hopeless.get() > 0 {
-            seat.hopeless.set_mine(seat.hopeless.get() - 1);
+    fn narrow(
+        &self,
+        sleeper: &Sleeper,
+        cpu: usize,
+        up: usize,
+        before: &mut Option<CpuMask>,
+    ) -> bool {
+        if sleeper.hopeless.get() > 0 {
+            sleeper.hopeless.set_mine(sleeper.hopeless.get() - 1);
             return false;
         }
-        let thread = u32::try_from(seat.thread.get()).ok().and_then(ThreadId::from_bits);
-        let Some(thread) = thread.filter(|_| self.process.is_this()) else { return false };
+        let thread = u32::try_from(sleeper.thread.get()).ok().and_then(ThreadId::from_bits);
+        let Some(thread) = thread else { return false };
         // Read the mask anew: the user may have changed it.
         *before = CpuMask::of(thread);
         if let Some(mask) = before {
@@ -242,7 +234,7 @@ impl Placement {
                 return true;
             }
         }
-        seat.hopeless.set_mine(HOPELESS);
+        sleeper.hopeless.set_mine(HOPELESS);
         false
     }
 }
@@ -293,7 +285,8 @@ impl Default for Habit {
 #[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]
 mod tests {
     use super::{CpuMask, Habit, Placement, Steering, ThreadId};
-    use crate::meter::{MS, Meter, US};
+    use crate::meter::{MS, US};
+    use crate::seats::Seat;
     use crate::{LatchWord, Policy, Reason, Sleep, SleepProtocol, Waker};
     use std::thread;
 
@@ -335,16 +328,17 @@ mod tests {
     /// Returns how many of 100 wakes, 1 ms apart, were steered, and how many of those began late. A
     /// steered worker begins after `delay`. This thread is both waker and sleeper.
     fn steered_with_delay(steering: Steering, delay: u64) -> (u64, u64) {
-        let (placement, meter) = (Placement::new(1, 1, steering), Meter::default());
-        placement.settle(0);
+        let (mut placement, seat) = (Placement::new(), Seat::default());
+        placement.set_steering(steering);
+        placement.settle(&seat);
         let mut now = 1_000 * MS;
         for _ in 0..100 {
-            placement.send_elsewhere(0, 1, now, &meter);
+            placement.send_elsewhere(&seat, 1, now);
             now += delay;
-            placement.arrive(0, now, &meter);
+            placement.arrive(&seat, now);
             now += MS;
         }
-        (meter.steered.get(), meter.late.get())
+        (seat.meter.steered.get(), seat.meter.late.get())
     }
 
     #[test]

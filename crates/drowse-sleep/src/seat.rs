@@ -54,7 +54,7 @@ impl Sleep {
             home(worker).tell_awake();
         }
         self.note_guest();
-        self.meters[worker].sit(self.now());
+        self.seats[worker].meter.sit(self.now());
         self.observe(|observer| observer.active(worker));
         Some(worker)
     }
@@ -103,7 +103,7 @@ impl Sleep {
             return false;
         }
         let Some(announcement) = self.announce(worker) else { return false };
-        let meter = &self.meters[worker];
+        let meter = &self.seats[worker].meter;
         let vacate = || {
             // Before another thread can have the seat.
             meter.vacate(self.now());

@@ -69,7 +69,7 @@ impl Sleep {
     pub(crate) fn place_sentry(&self) -> bool {
         let told = (0..self.seats_in_use()).find(|worker| self.slots.set_alarm(*worker));
         if let Some(worker) = told {
-            self.meters[worker].sentries.add(1);
+            self.seats[worker].meter.sentries.add(1);
             // WAKE: the sleeper reads its slot and sleeps on, but with a time limit. The posts that
             // rely on the flag rely on that limit.
             self.slots.wake(worker);
@@ -120,7 +120,7 @@ impl Sleep {
         }
         self.stand_down();
         self.word.uncount();
-        self.meters[worker].count_wake(Reason::Sentry);
+        self.seats[worker].meter.count_wake(Reason::Sentry);
         self.observe(|observer| observer.wake(worker, Reason::Sentry));
         Guard::GotUp
     }
@@ -135,7 +135,7 @@ impl Sleep {
     fn note_stuck(&self) {
         for worker in 0..self.seats_in_use() {
             if !self.slots.is_asleep(worker) {
-                self.meters[worker].stuck.set_mine(1);
+                self.seats[worker].meter.stuck.set_mine(1);
             }
         }
         self.recount_stuck();
@@ -147,7 +147,7 @@ impl Sleep {
     fn recount_stuck(&self) {
         let mut stuck = 0;
         for worker in 0..self.seats_in_use() {
-            stuck += self.meters[worker].stuck.get();
+            stuck += self.seats[worker].meter.stuck.get();
         }
         self.room.stuck.set_mine(stuck);
     }
@@ -155,7 +155,7 @@ impl Sleep {
     /// Clears the worker's stuck mark: it has come back from its job.
     #[inline(never)]
     pub(crate) fn not_stuck(&self, worker: usize) {
-        let meter = &self.meters[worker];
+        let meter = &self.seats[worker].meter;
         if meter.stuck.get() > 0 {
             meter.stuck.set_mine(0);
             self.room.stuck.subtract(1);

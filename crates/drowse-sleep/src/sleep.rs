@@ -3,17 +3,15 @@
 use crate::absent::Absence;
 use crate::deadlock::Detector;
 use crate::defer::Deferral;
-use crate::meter::{Meter, SleepMetrics};
+use crate::meter::SleepMetrics;
 use crate::observer::Observed;
 use crate::placement::{Placement, Steering};
 use crate::room::Room;
+use crate::seats::Seats;
 use crate::slots::Slots;
 use crate::word::Word;
 use crate::{MAX_WORKERS, Mark, Observer, Policy, Posters, Protocol, SleepProtocol};
-use drowse_sync::atomic::AtomicUsize;
-use drowse_sync::{
-    Arc, CachePadded, Outlined, Process, Stopwatch, Table, ThreadId, faulty, full_fence,
-};
+use drowse_sync::{Arc, Outlined, Stopwatch, ThreadId, faulty, full_fence};
 #[cfg(feature = "diagnose")]
 use std::time::Duration;
 
@@ -33,20 +31,14 @@ pub struct Sleep {
     pub(crate) word: Word,
     pub(crate) policy: Policy,
     pub(crate) slots: Outlined<Slots>,
-    pub(crate) meters: Table<CachePadded<Meter>>,
+    pub(crate) seats: Outlined<Seats>,
     pub(crate) placement: Placement,
     pub(crate) detector: Option<Outlined<Detector>>,
     pub(crate) room: Room,
     pub(crate) deferral: Deferral,
-    /// Number of workers that are not spares.
-    pub(crate) workers: usize,
-    /// Number of seats in use: see `spare.rs`.
-    pub(crate) seats_in_use: AtomicUsize,
     observed: Observed,
     posters: Option<Arc<dyn Posters>>,
     pub(crate) absence: Option<Absence>,
-    /// Process of the workers' threads.
-    process: Process,
     pub(crate) clock: Stopwatch,
 }
 
@@ -75,17 +67,14 @@ impl Sleep {
             word: Word::new(protocol),
             policy,
             slots: Outlined::new(Slots::new(workers)),
-            meters: Meter::table(workers, workers),
-            placement: Placement::new(workers, workers, Steering::Never),
+            seats: Outlined::new(Seats::new(workers, workers)),
+            placement: Placement::new(),
             detector: None,
             room: Room::new(workers),
             deferral: Deferral::new(),
-            workers,
-            seats_in_use: AtomicUsize::new(workers),
             observed: Observed::default(),
             posters: None,
             absence: None,
-            process: Process::this(),
             clock: Stopwatch::start(),
         }
     }
@@ -104,7 +93,7 @@ impl Sleep {
         start: impl Fn(crate::Lookout) -> bool + Send + Sync + 'static,
     ) -> Self {
         self.detector =
-            Some(Outlined::new(Detector::new(self.workers, self.seats(), patience, start)));
+            Some(Outlined::new(Detector::new(self.workers(), self.seats(), patience, start)));
         self
     }
 
@@ -180,13 +169,13 @@ impl Sleep {
 
     /// Returns the number of workers, without spares.
     pub fn workers(&self) -> usize {
-        self.workers
+        self.seats.workers
     }
 
     /// Returns `true` in a forked child. The workers are in its parent (except the one that forked,
     /// if a worker did), so there is no worker to wake, and locks may stay locked for ever.
     pub fn is_left_behind(&self) -> bool {
-        !self.process.is_this()
+        !self.seats.process.is_this()
     }
 
     /// Returns the detector; `None` in a forked child, whose workers it cannot count.
@@ -218,7 +207,7 @@ impl Sleep {
 
     /// Returns how this worker has slept so far.
     pub fn metrics(&self, worker: usize) -> SleepMetrics {
-        self.meters[worker].read(self.now())
+        self.seats[worker].meter.read(self.now())
     }
 
     /// Returns the nanoseconds since the pool began.

@@ -12,12 +12,10 @@
 //! empty seat counts as active in the word, and so does a worker that blocks. They use no
 //! processor, so there is [room](crate::room) for others.
 
-use crate::meter::Meter;
-use crate::placement::Placement;
+use crate::seats::Seats;
 use crate::slots::Slots;
 use crate::{MAX_WORKERS, Sleep};
 use drowse_sync::Outlined;
-use drowse_sync::atomic::Ordering;
 
 impl Sleep {
     /// Adds `spares` spare seats, or as many as there can be. They come after the seats of the
@@ -25,16 +23,14 @@ impl Sleep {
     #[must_use]
     #[inline]
     pub fn with_spares(mut self, spares: usize) -> Self {
-        let seats = self.workers.saturating_add(spares).min(MAX_WORKERS);
+        let seats = self.workers().saturating_add(spares).min(MAX_WORKERS);
         let is_for_guests = self.slots.are_for_guests();
         self.slots = Outlined::new(Slots::new(seats));
         if is_for_guests {
             self.slots.let_guests_in();
         }
-        self.meters = Meter::table(self.workers, seats);
-        let steering = self.placement.steering();
-        self.placement = Placement::new(self.workers, seats, steering);
         self.slots.can_be_held = self.placement.is_on();
+        self.seats = Outlined::new(Seats::new(self.workers(), seats));
         self
     }
 
@@ -45,22 +41,13 @@ impl Sleep {
 
     /// Returns the number of seats that threads may sit in. Those of the workers come first.
     pub fn seats_in_use(&self) -> usize {
-        // ORDERING: acquire pairs with the release in `open_seat`: the meter and the placement of
-        // the seat were made before.
-        self.seats_in_use.load(Ordering::Acquire)
+        self.seats.in_use()
     }
 
     /// Opens an empty spare seat for a thread. Must be called by an active worker before the thread
     /// sits there.
     pub fn open_seat(&self, seat: usize) {
-        self.meters.get_or_grow(seat, Meter::of);
-        self.placement.open_seat(seat);
-        // ORDERING: release pairs with the acquire in `seats_in_use`, for the meter and placement
-        // of the seat. The count itself could be relaxed: a thread that counts the active seats and
-        // finds this one inactive has acquired the change of the word that made it inactive, which
-        // comes after this.
-        let before = self.seats_in_use.fetch_max(seat + 1, Ordering::Release);
-        if before > seat {
+        if self.seats.open(seat) {
             self.step_back();
         }
         if let Some(detector) = &self.detector {

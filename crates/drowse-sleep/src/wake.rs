@@ -297,14 +297,14 @@ impl Sleep {
 
     /// Wakes a worker that the caller has claimed.
     fn unpark(&self, worker: usize, claim: Claim, reason: Reason) {
-        let meter = &self.meters[worker];
+        let seat = &self.seats[worker];
         if !claim.slept() {
-            return meter.kept_awake.add(1);
+            return seat.meter.kept_awake.add(1);
         }
-        meter.count_wake(reason);
+        seat.meter.count_wake(reason);
         self.observe(|observer| observer.wake(worker, reason));
         if claim == Claim::Held {
-            self.placement.send_elsewhere(worker, self.up(), self.now(), meter);
+            self.placement.send_elsewhere(seat, self.up(), self.now());
         }
         if claim == Claim::Absent {
             return self.start_absent(worker, reason);

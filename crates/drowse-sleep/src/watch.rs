@@ -26,7 +26,7 @@ impl Sleep {
     /// search.
     fn expects_a_brief_wait(&self, worker: usize, in_a_job: bool, company: usize) -> bool {
         let few_search = || self.word.heads().is_some_and(|heads| heads.searching() <= company);
-        self.meters[worker].slept_briefly(in_a_job) && few_search()
+        self.seats[worker].meter.slept_briefly(in_a_job) && few_search()
     }
 
     /// Returns the number of searches that the worker may skip before it becomes sleepy: the
@@ -35,7 +35,7 @@ impl Sleep {
     /// While a pool starts, its workers have nothing to find, and searching would keep a processor
     /// from the thread that starts the others. One search shows what came meanwhile.
     pub(crate) fn head_start(&self, worker: usize) -> u32 {
-        let is_new = self.meters[worker].sleeps.get() == 0;
+        let is_new = self.seats[worker].meter.sleeps.get() == 0;
         if is_new { self.policy.rounds_until_sleepy.min(ROUNDS_UNTIL_SLEEPY) } else { 0 }
     }
 }
@@ -56,9 +56,9 @@ mod tests {
     fn after_a_sleep_of(time: u64, protocol: SleepProtocol) -> Sleep {
         let sleep = Sleep::new(2, protocol, POLICY);
         let begin = 1_000 * MS;
-        sleep.meters[0].park(begin);
-        sleep.meters[0].unpark(begin, begin + time, false);
-        sleep.meters[0].unpark(begin, begin + time, true);
+        sleep.seats[0].meter.park(begin);
+        sleep.seats[0].meter.unpark(begin, begin + time, false);
+        sleep.seats[0].meter.unpark(begin, begin + time, true);
         sleep
     }
 
@@ -113,7 +113,7 @@ mod tests {
     fn who_would_keep_watch_in_a_job_is_known_beforehand() {
         let briefly = |policy| {
             let sleep = Sleep::new(2, SleepProtocol::Jec, policy);
-            sleep.meters[0].unpark(0, 100 * US, true);
+            sleep.seats[0].meter.unpark(0, 100 * US, true);
             sleep
         };
         assert!(briefly(POLICY).would_keep_watch(0));
