@@ -42,10 +42,15 @@ pub(crate) fn clippy(context: &Context) -> Result<Outcome, Outcome> {
     };
     lint("workspace", context.cargo("clippy --workspace"));
     lint("shim", context.cargo_of_shim("clippy --workspace"));
+    // In a workspace, cargo turns on each feature that any member wants.
+    lint("shim without diagnosis", context.cargo_of_shim("clippy --package rayon-core"));
+    let mut bare = context.cargo("clippy --package drowse --package drowse-sleep --lib");
+    bare.args(["--no-default-features", "--", "-D", "warnings"]);
     for backend in Backend::OF_CODE {
         lint(backend.name(), backend.cargo(context, "clippy --package drowse-models"));
     }
-    Ok(parts.outcome("workspace, shim, loom, shuttle"))
+    plain(context, &mut parts, "without default features", bare);
+    Ok(parts.outcome("workspace, shim, without default features, loom, shuttle"))
 }
 
 /// No lint fires in the workspace.
@@ -79,10 +84,11 @@ fn plain(context: &Context, parts: &mut Parts, what: &str, command: Command) {
 /// Unit and integration tests of the whole workspace, and of the shim's.
 pub(crate) fn tests(context: &Context) -> Result<Outcome, Outcome> {
     let workspace = run_tests(context, "--workspace", None, &|args| context.cargo(args));
-    Ok(both(
-        workspace,
-        run_tests(context, "--workspace", None, &|args| context.cargo_of_shim(args)),
-    ))
+    // The lab, in the same workspace, turns on diagnosis; the drop-in alone is without.
+    let of_shim = |which| run_tests(context, which, None, &|args| context.cargo_of_shim(args));
+    let (lab, alone) = (of_shim("--workspace"), of_shim("--package rayon-core"));
+    let shim = lab.and_then(|lab| Ok(format!("{lab}, without diagnosis {}", alone?)));
+    Ok(both(workspace, shim))
 }
 
 /// The examples in the documentation.
@@ -224,6 +230,8 @@ pub(crate) fn examples(context: &Context) -> Result<Outcome, Outcome> {
         parts.note(name, done, |done| format!("in {}", seconds(done.took)));
     }
     context.run(context.cargo_of_shim("build --release --package rayon-app"), BUILD_LIMIT)?;
+    let done = application_without_reports(context);
+    parts.note("application on rayon, without reports", done, |()| String::new());
     for protocol in PROTOCOLS {
         let done = application(context, protocol);
         parts.note(&format!("application on rayon, {protocol}"), done, |()| String::new());
@@ -242,6 +250,21 @@ fn application(context: &Context, protocol: &str) -> Result<(), String> {
         Some(words) => Err(format!("it does not say `{words}`")),
         None => Ok(()),
     }
+}
+
+/// Runs the shim's application, which is built without reports, and asks for reports. It has to say
+/// that it has none, once, and only if it is asked.
+fn application_without_reports(context: &Context) -> Result<(), String> {
+    for (value, times) in [("5s", 1), ("off", 0), ("", 0)] {
+        let mut command = context.cargo_of_shim("run --quiet --release --package rayon-app");
+        command.env("DROWSE_STALL", value).env("DROWSE_DEADLOCK", value);
+        let output = context.run(command, EXAMPLE_LIMIT)?.output;
+        let said = output.matches("features = [\"diagnose\"] }").count();
+        if said != times {
+            return Err(format!("with {value:?} it says {said} times that it has no reports"));
+        }
+    }
+    Ok(())
 }
 
 /// The executables of this kind of target in cargo's JSON messages, by name and in its order.

@@ -129,13 +129,15 @@
 //!
 //! [`SleepMetrics`] has the number and length of each worker's sleeps, its wake-ups by [`Reason`],
 //! and how many of them were for nothing. Counting is off the hot path: it happens where a thread
-//! parks or is woken. An [`Observer`] is called at each step as it happens.
+//! parks or is woken. An [`Observer`] is called at each step as it happens, in builds with the
+//! feature `diagnose`.
 //!
 //! # When no worker is active
 //!
 //! A worker that blocks in the user's code, for example on a channel, is neither active nor asleep,
 //! and no protocol knows of it. If all others sleep, waiting for work that only the blocked worker
-//! could post, nothing will ever move again. With [`Sleep::with_deadlock_detection`] a census is
+//! could post, nothing will ever move again. With [`Sleep::with_deadlock_detection`], which needs
+//! the feature `diagnose`, a census is
 //! kept of which workers are up, asleep and [blocked](Sleep::mark_blocked), under a lock that is
 //! taken where workers sleep and wake. (*Up* means active or searching.) When the last worker that
 //! is up sleeps or blocks, and at least one is blocked, the pool is *suspect*. A thread of its own,

@@ -68,6 +68,13 @@
 //! each variable is read once, when it is first needed, and kept. Only whether `DROWSE_LOG` is set
 //! is looked up each time a pool starts.
 //!
+//! # Features
+//!
+//! `diagnose`, on by default, has reports of [deadlocks](ThreadPoolBuilder::deadlock_handler) and
+//! [stalls](ThreadPoolBuilder::stall_watch), and [traces](Trace): some 55 KB of machine code.
+//! `futures` makes a [`ThreadPool`] a spawner for crates of the futures family. `rayon-env` and
+//! `rayon-names` are for the drop-in for rayon-core.
+//!
 //! # Panics
 //!
 //! A panic in a job reaches the caller that waits for the job: `join`, `scope`, `install` and

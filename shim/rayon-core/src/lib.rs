@@ -19,6 +19,12 @@
 //! the process may run at once. `DROWSE_NUM_THREADS` takes precedence. [`drowse`] has the table of
 //! all variables.
 //!
+//! # The feature `diagnose`
+//!
+//! Turns on drowse's feature of this name: deadlock and stall reports, and traces. Without it,
+//! `DROWSE_DEADLOCK` and `DROWSE_STALL` have no effect, and a program in which one of them is set
+//! says so.
+//!
 //! # The feature `web_spin_lock`
 //!
 //! rayon has a feature of this name for WebAssembly in browsers, and forwards it to its core.

@@ -1,4 +1,4 @@
-//! What is told of a pool when nothing moves, and traces: behind one probe, and importing nothing of
+//! Reports of pools in which nothing moves, and traces: behind one probe, and importing nothing of
 //! the engine.
 //!
 //! The engine calls the [`Probe`] of its pool, and the alarms see the pool as a [`Pool`]. All but
