@@ -82,7 +82,7 @@ impl Sleep {
     /// Adds a census of the workers that are active, asleep and blocked, which reports a
     /// [`Standstill`](crate::Standstill) that lasts for `patience`.
     ///
-    /// `start` starts a thread that keeps the [`Lookout`](crate::Lookout), when one is first needed,
+    /// `start` starts a thread that keeps the [`Lookout`](crate::Lookout), when first needed,
     /// and returns `true` if it could. It is called where a worker is about to sleep or block, with
     /// nothing locked. It must not unwind, and must not wait for the pool.
     #[cfg(feature = "diagnose")]

@@ -1,12 +1,14 @@
 //! Number of threads that can run at once.
 
+use crate::platform;
+
 /// Returns how many threads the process may run at once, as far as the system tells: CPU affinity
 /// and, on Linux, the cgroup's quota count. At least 1. Reads files: some tens of microseconds.
 pub fn core_count() -> usize {
     if cfg!(any(drowse_loom, drowse_shuttle)) {
         return 2;
     }
-    std::thread::available_parallelism().map_or(1, |count| count.get())
+    platform::core_count()
 }
 
 #[cfg(test)]

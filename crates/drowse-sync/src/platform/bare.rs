@@ -3,8 +3,8 @@
 //! Without threads, the thread that uses a pool becomes its only worker, and never sleeps.
 
 pub(crate) use super::plain::{
-    Bed, heavy_fence, light_fence, process_number, read_task, stack_bounds, system_call_name,
-    watch_forks, write_to_stderr,
+    Bed, core_count, heavy_fence, light_fence, process_number, read_task, stack_bounds,
+    system_call_name, watch_forks, write_to_stderr,
 };
 pub use super::plain::{
     CpuMask, HEAVY_FENCES_ARE_DEAR, LightFences, Prepared, ThreadId, current_cpu, give_back_pages,

@@ -1,7 +1,8 @@
 //! Platform of the model checkers: one process, whose time stands still.
 
 pub(crate) use super::plain::{
-    Bed, process_number, read_task, stack_bounds, system_call_name, watch_forks, write_to_stderr,
+    Bed, core_count, process_number, read_task, stack_bounds, system_call_name, watch_forks,
+    write_to_stderr,
 };
 pub use super::plain::{
     CpuMask, HEAVY_FENCES_ARE_DEAR, ThreadId, current_cpu, has_several_cores, process_cpu_time,

@@ -4,7 +4,7 @@
 //! calls that std uses below that are private.)
 
 pub(crate) use super::plain::{
-    Bed, Moment, heavy_fence, light_fence, read_task, stack_bounds, system_call_name,
+    Bed, Moment, core_count, heavy_fence, light_fence, read_task, stack_bounds, system_call_name,
     write_to_stderr,
 };
 pub use super::plain::{

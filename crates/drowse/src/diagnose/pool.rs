@@ -48,7 +48,7 @@ pub(crate) trait Pool: Send + Sync {
         Self: Sized;
 }
 
-/// What a thread that watches does.
+/// Body of a thread that watches.
 pub(crate) type Watch = dyn FnOnce(&dyn Busy) + Send;
 
 /// A thread that watches, while it calls handlers.

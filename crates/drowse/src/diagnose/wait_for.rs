@@ -1,4 +1,4 @@
-//! What a thread waits for.
+//! Kinds of waits.
 
 use std::fmt;
 

@@ -1,5 +1,6 @@
 //! Processors that threads run on, and may run on.
 
+use super::cores::{number, read_file};
 use std::sync::OnceLock;
 
 /// Id that the system gives a thread. Valid only in the process that asked for it.
@@ -108,8 +109,8 @@ impl CpuMask {
     pub fn to_keep(self) -> Self {
         static POSSIBLE: OnceLock<Option<usize>> = OnceLock::new();
         let possible = POSSIBLE.get_or_init(|| {
-            let list = std::fs::read_to_string("/sys/devices/system/cpu/possible").ok()?;
-            count_of_list(list.trim_ascii_end())
+            let mut list = [0; 256];
+            count_of_list(read_file(b"/sys/devices/system/cpu/possible\0", &mut list)?)
         });
         if possible.is_none_or(|possible| self.count() < possible) {
             return self;
@@ -127,21 +128,14 @@ impl CpuMask {
     }
 }
 
-/// Returns the count of numbers in a list like `0-3,8`.
-fn count_of_list(list: &str) -> Option<usize> {
-    let (mut count, mut first, mut number) = (0, None, None::<usize>);
-    for byte in list.bytes().chain([b',']) {
-        match byte {
-            b'0'..=b'9' => {
-                number = Some(number.unwrap_or(0).wrapping_mul(10) + usize::from(byte - b'0'))
-            }
-            b'-' if first.is_none() => first = Some(number.take()?),
-            b',' => {
-                let last = number.take()?;
-                count += last.checked_sub(first.take().unwrap_or(last))? + 1;
-            }
-            _ => return None,
-        }
+/// Returns the count of numbers in a line like `0-3,8`.
+fn count_of_list(line: &[u8]) -> Option<usize> {
+    let mut count = 0;
+    for part in line.strip_suffix(b"\n").unwrap_or(line).split(|byte| *byte == b',') {
+        let mut ends = part.split(|byte| *byte == b'-');
+        let first = number(ends.next()?)?;
+        let last = ends.next().map_or(Some(first), number)?;
+        count += last.checked_sub(first)? + 1;
     }
     Some(count)
 }
@@ -164,8 +158,9 @@ mod tests {
 
     #[test]
     fn a_list_of_processors_is_counted() {
-        assert_eq!(["0", "0-3", "0-1,4,8-11"].map(count_of_list), [Some(1), Some(4), Some(7)]);
-        assert_eq!(["", "x", "3-1", "1-"].map(count_of_list), [None; 4]);
+        let count = |list: &str| count_of_list(list.as_bytes());
+        assert_eq!(["0\n", "0-3", "0-1,4,8-11\n"].map(count), [Some(1), Some(4), Some(7)]);
+        assert_eq!(["", "x", "3-1", "1-"].map(count), [None; 4]);
     }
 
     #[test]

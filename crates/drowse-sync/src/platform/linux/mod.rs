@@ -1,6 +1,7 @@
 //! Linux and Android.
 
 mod budget;
+mod cores;
 mod cpu;
 mod futex;
 mod membarrier;
@@ -9,6 +10,7 @@ mod process;
 mod stack;
 mod task;
 
+pub(crate) use cores::core_count;
 pub use cpu::{CpuMask, ThreadId, current_cpu, has_several_cores};
 pub(crate) use futex::Bed;
 pub use membarrier::{LightFences, Prepared, heavy_fences_executed, want_light_fences};

@@ -21,6 +21,11 @@ use std::time::{Duration, Instant};
 /// `true` if a heavy fence takes long. Here it is only a full fence.
 pub const HEAVY_FENCES_ARE_DEAR: bool = false;
 
+/// Returns how many threads the process may run at once.
+pub(crate) fn core_count() -> usize {
+    std::thread::available_parallelism().map_or(1, |count| count.get())
+}
+
 /// Returns the number of the process: here there is only one.
 pub(crate) fn process_number() -> u64 {
     0

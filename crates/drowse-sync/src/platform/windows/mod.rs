@@ -14,7 +14,7 @@ pub use super::plain::{
     CpuMask, ThreadId, current_cpu, give_back_pages, has_several_cores, stacks_command,
 };
 pub(crate) use super::plain::{
-    Moment, process_number, read_task, system_call_name, watch_forks, write_to_stderr,
+    Moment, core_count, process_number, read_task, system_call_name, watch_forks, write_to_stderr,
 };
 
 /// `true`: a heavy fence interrupts other processors, and takes so long that a thief should first
