@@ -41,6 +41,7 @@ impl<T> Setting<T> {
 }
 
 impl Variable {
+    #[inline(never)]
     fn get(&self, is_known: &dyn Fn(&str) -> bool) -> Option<&str> {
         let read = || {
             let value = value_of(self.name)?;

@@ -185,13 +185,19 @@ fn rayons_num_threads() -> Option<usize> {
     if !cfg!(feature = "rayon-env") {
         return None;
     }
-    let number = |name| Some((name, env::var(name).ok()?.parse::<usize>().ok()?));
-    let (name, threads) = rayons_choice(number("RAYON_NUM_THREADS"), number("RAYON_RS_NUM_CPUS"))?;
+    let (name, threads) =
+        rayons_choice(number_in("RAYON_NUM_THREADS"), number_in("RAYON_RS_NUM_CPUS"))?;
     if threads <= max_num_threads() {
         return Some(threads);
     }
     complain_of_threads(name, &threads.to_string(), core_count());
     None
+}
+
+/// Returns the value of a variable, and its name, if the value is a number.
+#[inline(never)]
+fn number_in(name: &'static str) -> Option<(&'static str, usize)> {
+    Some((name, env::var(name).ok()?.parse().ok()?))
 }
 
 /// Returns the first of the two that is set; `None` if that is zero, which stands for the default.

@@ -115,7 +115,7 @@ impl fmt::Debug for ThreadBuilder {
 pub trait ThreadSpawn: sealed::Sealed {
     /// `true` if it starts threads as drowse does by default.
     #[doc(hidden)]
-    const IS_OURS: bool;
+    fn is_ours(&self) -> bool;
 
     /// Starts one thread.
     #[doc(hidden)]
@@ -134,7 +134,9 @@ pub struct DefaultSpawn;
 impl sealed::Sealed for DefaultSpawn {}
 
 impl ThreadSpawn for DefaultSpawn {
-    const IS_OURS: bool = true;
+    fn is_ours(&self) -> bool {
+        true
+    }
 
     fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()> {
         thread.start()
@@ -153,7 +155,9 @@ impl<F> fmt::Debug for CustomSpawn<F> {
 impl<F> sealed::Sealed for CustomSpawn<F> {}
 
 impl<F: FnMut(ThreadBuilder) -> io::Result<()>> ThreadSpawn for CustomSpawn<F> {
-    const IS_OURS: bool = false;
+    fn is_ours(&self) -> bool {
+        false
+    }
 
     fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()> {
         (self.0)(thread)

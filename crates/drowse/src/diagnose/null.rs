@@ -19,7 +19,7 @@ impl Plan {
     pub(crate) fn ready(self) -> Ready {
         static SAY: Once = Once::new();
         for name in [DEADLOCK, STALL] {
-            if value_of(name).is_some_and(|value| switch(value.trim()) != Some(false)) {
+            if value_of(name).is_some_and(|value| switch(value.trim_ascii()) != Some(false)) {
                 SAY.call(say_that_there_are_no_reports);
             }
         }

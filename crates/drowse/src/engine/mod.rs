@@ -79,7 +79,7 @@ pub(crate) use lineage::{Origins, Point};
 pub(crate) use place::IfNobody;
 pub(crate) use recruit::Recruiter;
 pub(crate) use registry::{Handlers, Registry};
-pub(crate) use start::{Cause, Refused, StartPlan, ThreadBuilderParts};
+pub(crate) use start::{Cause, Refused, StartPlan, ThreadBuilderParts, Threads};
 pub(crate) use stock::Stock;
 pub(crate) use stock::{PanicGoes, SharedCount};
 pub(crate) use worker::WorkerThread;

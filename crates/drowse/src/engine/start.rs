@@ -32,15 +32,21 @@ pub(crate) struct StartPlan<'a> {
     pub(crate) probe: Probe,
     pub(crate) handlers: Arc<Outlined<Handlers>>,
     pub(crate) recruiter: Recruiter,
-    /// Names the thread of a worker. Called before the thread is started; if it is started later,
-    /// called when the pool is built.
-    pub(crate) name: &'a mut NameWorker<'a>,
     /// `true` if all threads are started now, `false` if each is started when it is needed.
     pub(crate) is_eager: bool,
     /// Time that a worker sleeps before its thread leaves.
     pub(crate) idle_timeout: Option<Duration>,
+    pub(crate) threads: &'a mut dyn Threads,
+}
+
+/// Names and starts the threads of a pool.
+pub(crate) trait Threads {
+    /// Returns the name of a worker's thread, if it has one. `Err`: a name that the system cannot
+    /// take. Called before the thread is started; if it is started later, when the pool is built.
+    fn name(&mut self, worker: usize) -> Result<Option<String>, String>;
+
     /// Starts a thread that [runs](ThreadBuilderParts::run) this worker.
-    pub(crate) spawn: &'a mut dyn FnMut(ThreadBuilderParts) -> io::Result<()>,
+    fn spawn(&mut self, parts: ThreadBuilderParts) -> io::Result<()>;
 }
 
 /// Error of a pool that could not be started.
@@ -51,9 +57,6 @@ pub(crate) struct Refused {
     pub(crate) started: usize,
     pub(crate) recruiter: Arc<Recruiter>,
 }
-
-/// Returns the name of a worker's thread, if it has one. `Err`: a name that the system cannot take.
-type NameWorker<'a> = dyn FnMut(usize) -> Result<Option<String>, String> + 'a;
 
 #[derive(Debug)]
 pub(crate) enum Cause {
@@ -133,8 +136,8 @@ impl StartPlan<'_> {
             |started, cause| Refused { cause, started, recruiter: Arc::clone(&registry.recruiter) };
         let mut unfinished = StopUnlessStarted { registry: &registry, has_adopted: false };
         let at_once = if self.is_eager { self.num_threads } else { stay.min(self.num_threads) };
-        let name_worker = |index: usize, name: &mut NameWorker<'_>| {
-            let name = unwind::halt_unwinding(|| name(index))
+        let name_worker = |index: usize, threads: &mut dyn Threads| {
+            let name = unwind::halt_unwinding(|| threads.name(index))
                 .map_err(Cause::Panic)?
                 .map_err(Cause::Name)?;
             registry.recruiter.set_name(index, name);
@@ -143,7 +146,7 @@ impl StartPlan<'_> {
         if at_once < self.num_threads {
             // Named in the order of indices, before a thread runs that could start another.
             for index in 0..self.num_threads {
-                name_worker(index, self.name).map_err(|cause| refused(0, cause))?;
+                name_worker(index, self.threads).map_err(|cause| refused(0, cause))?;
             }
         }
         // Done before a thread runs that could need them.
@@ -155,10 +158,10 @@ impl StartPlan<'_> {
                 adopt_current_thread(&registry);
                 unfinished.has_adopted = true;
             } else {
-                name_worker(index, self.name).map_err(|cause| refused(index, cause))?;
+                name_worker(index, self.threads).map_err(|cause| refused(index, cause))?;
                 let parts = ThreadBuilderParts::of(Arc::clone(&registry), index, false);
                 let parts = parts.expect("we hold a reason for the pool to live");
-                (self.spawn)(parts).map_err(|error| refused(index, Cause::System(error)))?;
+                self.threads.spawn(parts).map_err(|error| refused(index, Cause::System(error)))?;
             }
         }
         mem::forget(unfinished);

@@ -1,5 +1,6 @@
 //! Line that a pool prints as it starts, if `DROWSE_LOG` is on.
 
+use super::choices::Choices;
 use crate::diagnose::{self, Exact};
 use crate::engine::StartPlan;
 use drowse_sleep::{SleepProtocol, Steering};
@@ -16,74 +17,64 @@ pub(super) fn log_start(num_threads: usize, protocol: SleepProtocol, settings: &
     ));
 }
 
-/// Settings that are not part of a [`StartPlan`].
-pub(super) struct Unplanned {
-    pub(super) allow_fewer_threads: bool,
-    /// Limit on spares, if one was chosen.
-    pub(super) max_spare_threads: Option<usize>,
-    /// `true` if the builder names the threads.
-    pub(super) has_names: bool,
-}
-
-impl Unplanned {
-    /// Returns the settings of a pool that are not the default, from the builder or the
-    /// environment, each after a comma. Without the feature `diagnose` only the first few.
-    #[cold]
-    pub(super) fn special_settings(
-        self,
-        plan: &StartPlan<'_>,
-        diagnose: &diagnose::Ready,
-    ) -> String {
-        let handlers = &plan.handlers;
-        let mut settings = String::new();
-        add_those(
-            &mut settings,
-            &[
-                (plan.guests, "with guests"),
-                (plan.isolates, "isolated"),
-                (plan.steering == Steering::Never, "steering never"),
-                (plan.steering == Steering::Always, "steering always"),
-                (!plan.is_eager, "start on demand"),
-            ],
-        );
-        if !cfg!(feature = "diagnose") {
-            return settings;
-        }
-        if let Some(time) = plan.idle_timeout {
-            add(&mut settings, format_args!("idle timeout {}", Exact(time)));
-        }
-        add_those(
-            &mut settings,
-            &[
-                (plan.use_current_thread, "with the thread that builds it"),
-                (self.allow_fewer_threads, "perhaps with fewer threads"),
-                (plan.oldest_first, "oldest jobs first"),
-            ],
-        );
-        if let Some(most) = self.max_spare_threads {
-            add(&mut settings, format_args!("at most {most} spares"));
-        }
-        if let Some(size) = plan.recruiter.stack_size() {
-            add(&mut settings, format_args!("stacks of {size} bytes"));
-        }
-        if plan.policy != plan.protocol.policy() {
-            add(&mut settings, format_args!("{:?}", plan.policy));
-        }
-        diagnose.describe(&mut |setting| add(&mut settings, setting));
-        add_those(
-            &mut settings,
-            &[
-                (handlers.panic.is_some(), "a panic handler"),
-                (handlers.start.is_some(), "a start handler"),
-                (handlers.exit.is_some(), "an exit handler"),
-                (handlers.acquire_thread.is_some(), "an acquire handler"),
-                (handlers.release_thread.is_some(), "a release handler"),
-                (handlers.context.is_some(), "a context"),
-                (self.has_names, "names for its threads"),
-            ],
-        );
-        settings
+/// Returns the settings of a pool that are not the default, from the builder or the environment,
+/// each after a comma. Without the feature `diagnose` only the first few.
+#[cold]
+pub(super) fn special_settings(
+    chosen: &Choices,
+    plan: &StartPlan<'_>,
+    has_names: bool,
+    diagnose: &diagnose::Ready,
+) -> String {
+    let handlers = &plan.handlers;
+    let mut settings = String::new();
+    add_those(
+        &mut settings,
+        &[
+            (plan.guests, "with guests"),
+            (plan.isolates, "isolated"),
+            (plan.steering == Steering::Never, "steering never"),
+            (plan.steering == Steering::Always, "steering always"),
+            (!plan.is_eager, "start on demand"),
+        ],
+    );
+    if !cfg!(feature = "diagnose") {
+        return settings;
     }
+    if let Some(time) = plan.idle_timeout {
+        add(&mut settings, format_args!("idle timeout {}", Exact(time)));
+    }
+    add_those(
+        &mut settings,
+        &[
+            (plan.use_current_thread, "with the thread that builds it"),
+            (chosen.allow_fewer_threads, "perhaps with fewer threads"),
+            (plan.oldest_first, "oldest jobs first"),
+        ],
+    );
+    if let Some(most) = chosen.max_spare_threads {
+        add(&mut settings, format_args!("at most {most} spares"));
+    }
+    if let Some(size) = plan.recruiter.stack_size() {
+        add(&mut settings, format_args!("stacks of {size} bytes"));
+    }
+    if plan.policy != plan.protocol.policy() {
+        add(&mut settings, format_args!("{:?}", plan.policy));
+    }
+    diagnose.describe(&mut |setting| add(&mut settings, setting));
+    add_those(
+        &mut settings,
+        &[
+            (handlers.panic.is_some(), "a panic handler"),
+            (handlers.start.is_some(), "a start handler"),
+            (handlers.exit.is_some(), "an exit handler"),
+            (handlers.acquire_thread.is_some(), "an acquire handler"),
+            (handlers.release_thread.is_some(), "a release handler"),
+            (handlers.context.is_some(), "a context"),
+            (has_names, "names for its threads"),
+        ],
+    );
+    settings
 }
 
 /// Adds a setting, after a comma.
