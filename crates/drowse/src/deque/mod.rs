@@ -115,6 +115,9 @@ struct Shared<T> {
     public: CachePadded<Public<T>>,
 }
 
+/// Position before those of all items.
+pub const ANY: i64 = i64::MIN;
+
 /// Limit below every `bottom`: a thief has asked for items.
 const ASKED: i64 = i64::MIN;
 

@@ -37,7 +37,7 @@ impl WorkerThread {
         let has_been_refused = Cell::new(false);
         let freed = self.registry.spares.freed();
         let has_news = || {
-            self.registry.returned.have(Which::Descendants(self, since))
+            self.registry.isolation.returned.have(Which::Descendants(self, since))
                 || self.has_letter_to_see_to(since, !has_been_refused.get())
                 || self.place_is_wanted()
                 || (has_been_refused.get() && self.registry.spares.freed() != freed)

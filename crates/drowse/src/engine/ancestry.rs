@@ -76,7 +76,7 @@ impl Registry {
     /// Returns `true` if a worker of this pool runs a job with ancestors in other pools.
     #[inline]
     pub(super) fn has_ancestors(&self) -> bool {
-        self.with_ancestors.get() > 0
+        self.isolation.with_ancestors.get() > 0
     }
 }
 
@@ -108,7 +108,7 @@ impl WorkerThread {
             return None;
         }
         let counts = ancestors.is_some();
-        self.registry.with_ancestors.add(u64::from(counts));
+        self.registry.isolation.with_ancestors.add(u64::from(counts));
         self.ancestry().0.lock().push(Branch { since: self.point(), ancestors });
         Some(Branched { worker: self, counts })
     }
@@ -136,7 +136,7 @@ impl Drop for Branched<'_> {
         }
         self.worker.ancestry().0.lock().pop();
         if self.counts {
-            self.worker.registry.with_ancestors.subtract(1);
+            self.worker.registry.isolation.with_ancestors.subtract(1);
         }
     }
 }

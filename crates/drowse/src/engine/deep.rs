@@ -40,7 +40,7 @@ impl WorkerThread {
     /// Returns `true` if more than `parts` of `of` parts of the stack are in use, or, where that is
     /// unknown, if it holds more than `most_waits` waits.
     fn uses_more_than(&self, parts: usize, of: usize, most_waits: u32) -> bool {
-        let waits = self.waits.get();
+        let waits = self.depth.waits.get();
         let uses = |(used, size): (usize, usize)| used / parts > size / of;
         waits > FEW_WAITS && stack_in_use().map_or(waits > most_waits, uses)
     }

@@ -68,7 +68,7 @@ impl Registry {
             Some(worker) => self.help_for(&mut entry, worker),
             None => match self.sit_down() {
                 Some(guest) => {
-                    guest.work(self.sites.of(site), |worker| entry.begin(worker, false));
+                    guest.work(self.callers.sites.of(site), |worker| entry.begin(worker, false));
                     return;
                 }
                 None => self.block_for(&mut entry, site, self),
@@ -106,7 +106,7 @@ impl Registry {
         latch: &CountLatch,
         told: &Self,
     ) {
-        let (site, latch) = (self.sites.of(site), latch.of_outside());
+        let (site, latch) = (self.callers.sites.of(site), latch.of_outside());
         // A release handler, which runs before we wait, may take long.
         let may_defer = told.handlers.release_thread.is_none();
         let defers = may_defer && site.seems_short() && self.sleep.defer_wakes();

@@ -95,8 +95,8 @@ impl WorkerThread {
         let placeholder = unsafe { Placeholder::new(job) };
         let (position, reference) = (self.position(), Placeholder::reference(&placeholder));
         let queued = Queued { position, fifo, placeholder, reference };
-        self.in_order.lists(position).queued.push_back(queued);
-        self.in_order.is_used.set(true);
+        self.isolated.in_order.lists(position).queued.push_back(queued);
+        self.isolated.in_order.is_used.set(true);
         // SAFETY: the reference is new, and in no queue.
         unsafe { self.push(reference) };
     }
@@ -109,7 +109,7 @@ impl WorkerThread {
         let word = self.deque.pop_since(since)?;
         // SAFETY: what is in the deque was put there by `push`, and has left it now.
         let newest = unsafe { JobRef::from_word(word) };
-        if self.in_order.is_used() {
+        if self.isolated.in_order.is_used() {
             Some(self.oldest_of_fifo(newest, position, since))
         } else {
             Some(newest)
@@ -124,7 +124,7 @@ impl WorkerThread {
         let older = if is_last {
             None
         } else {
-            self.in_order.lists(position + 1).take_older(newest, position, since)
+            self.isolated.in_order.lists(position + 1).take_older(newest, position, since)
         };
         if let Some(job) = older {
             // WAKE: a worker that falls asleep may have looked while `newest` was popped. `push`
@@ -141,7 +141,7 @@ impl WorkerThread {
 
     /// Removes empty placeholders at the end of the deque, and forgets those that thieves executed.
     fn take_back_emptied(&self) {
-        let mut lists = self.in_order.lists(self.position());
+        let mut lists = self.isolated.in_order.lists(self.position());
         while let Some(Queued { placeholder, reference, .. }) = lists.emptied.last() {
             if Arc::strong_count(placeholder) > 1 {
                 if !self.take_back(*reference) {
@@ -152,6 +152,6 @@ impl WorkerThread {
             }
             lists.emptied.pop();
         }
-        self.in_order.is_used.set(!lists.queued.is_empty() || !lists.emptied.is_empty());
+        self.isolated.in_order.is_used.set(!lists.queued.is_empty() || !lists.emptied.is_empty());
     }
 }

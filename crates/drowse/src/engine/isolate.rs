@@ -23,17 +23,16 @@
 //! job and begun another. Then we may not run what was stolen. We return it to the pool, as a job
 //! that was stolen there, and another worker runs it as if it had stolen it itself.
 
-use super::lineage::{Descent, Mark, Origin, Origins, Point};
-use super::parcels::Which;
+use super::in_order::InOrder;
+use super::lineage::{Descent, Found, Mark, Origin, Origins, Point};
+use super::parcels::{Parcels, Which};
 use super::registry::Registry;
-use super::run::Found;
-use super::wait::abort_in_forked_child;
 use super::worker::WorkerThread;
 use crate::deque::Steal;
 use crate::diagnose::WaitFor;
 use crate::job::{JobHeader, JobRef};
 use drowse_sleep::LatchWord;
-use drowse_sync::{faulty, hint, omittable};
+use drowse_sync::{Counter, faulty, hint, omittable};
 use std::cell::Cell;
 use std::ptr::NonNull;
 
@@ -68,6 +67,50 @@ pub(crate) enum Isolation {
     Pool,
     /// The code is in a region. Waits run descendants; `yield_now` runs what the region has made.
     Region,
+}
+
+/// Isolation of a worker: of what it runs now, and of what it has spawned there.
+#[derive(Debug)]
+pub(super) struct Isolated {
+    isolation: Cell<Isolation>,
+    /// Position of its deque at which the job began that it runs now, or the region in it.
+    pub(super) floor: Cell<i64>,
+    /// Jobs that it has spawned in isolation, to be run oldest first.
+    pub(super) in_order: InOrder,
+    /// Earliest point at which a task was spawned that the future being polled awaits.
+    awaits: Cell<Option<Point>>,
+}
+
+impl Isolated {
+    pub(super) fn new(in_isolated_pool: bool) -> Self {
+        let isolation = if in_isolated_pool { Isolation::Pool } else { Isolation::Off };
+        let (isolation, floor) = (Cell::new(isolation), Cell::new(0));
+        Self { isolation, floor, in_order: InOrder::default(), awaits: Cell::new(None) }
+    }
+}
+
+/// Isolation in a pool.
+#[derive(Debug)]
+pub(super) struct PoolIsolation {
+    /// `true` if every job runs in isolation.
+    everywhere: bool,
+    /// Number of workers in an isolated region.
+    regions: Counter,
+    /// Number of running jobs that have [ancestors](super::ancestry) in other pools.
+    pub(super) with_ancestors: Counter,
+    /// Jobs that were stolen by mistake, or left for a worker that waits in isolation.
+    pub(super) returned: Parcels,
+}
+
+impl PoolIsolation {
+    pub(super) fn new(everywhere: bool) -> Self {
+        let (regions, with_ancestors) = (Counter::new(), Counter::new());
+        Self { everywhere, regions, with_ancestors, returned: Parcels::new() }
+    }
+
+    pub(super) fn is_everywhere(&self) -> bool {
+        self.everywhere
+    }
 }
 
 /// Guard of an isolated region of code. To be dropped on the same thread.
@@ -123,12 +166,12 @@ pub(super) fn let_others_in() {
 impl Registry {
     /// Returns `true` if the pool is isolated, or a region of a worker is.
     pub(super) fn has_isolated(&self) -> bool {
-        self.isolates || self.isolated_regions.get() > 0
+        self.isolation.everywhere || self.isolation.regions.get() > 0
     }
 
     /// Returns `true` if a job with this origin must run in isolation.
     pub(super) fn is_isolated(&self, origin: Origin) -> bool {
-        self.isolates || self.is_in_region(origin)
+        self.isolation.everywhere || self.is_in_region(origin)
     }
 
     /// Returns `true` if a job with this origin was made in a region. In an isolated pool, does not
@@ -136,9 +179,9 @@ impl Registry {
     fn is_in_region(&self, origin: Origin) -> bool {
         let in_region = || match origin.mark {
             Mark::Stolen(position) => self.threads[origin.worker].lineage.is_isolated(position),
-            Mark::Sent(_) => !self.isolates, // Only isolated code sends with an origin.
+            Mark::Sent(_) => !self.isolation.everywhere, // Only isolated code sends with an origin.
         };
-        self.isolated_regions.get() > 0 && in_region()
+        self.isolation.regions.get() > 0 && in_region()
     }
 
     /// Offers a job with these origins, for the workers that wait for it in isolation.
@@ -155,7 +198,7 @@ impl Registry {
     fn give_back(&self, job: JobRef, origins: impl Into<Origins>) {
         let_others_in();
         let origins = origins.into();
-        self.returned.push(job, Some(origins));
+        self.isolation.returned.push(job, Some(origins));
         // WAKE: any worker, as for an injected job: this job is in no deque any more.
         omittable!("isolate/return-no-post", self.sleep.post_injected(1, &|| false));
         // WAKE: the worker of the origin may sleep alone and wait for the job; so may workers that
@@ -172,12 +215,36 @@ impl Registry {
 impl WorkerThread {
     /// Returns `true` if what this worker runs now is isolated.
     pub(crate) fn is_isolated(&self) -> bool {
-        self.isolated.get() != Isolation::Off
+        self.isolated.isolation.get() != Isolation::Off
     }
 
     /// Returns `true` if what this worker runs now is in a region.
     pub(super) fn is_in_region(&self) -> bool {
-        self.isolated.get() == Isolation::Region
+        self.isolated.isolation.get() == Isolation::Region
+    }
+
+    /// Records that the future being polled awaits a task that was spawned at this point, for
+    /// [`awaited_since`](Self::awaited_since).
+    pub(crate) fn awaits(&self, spawned: Point) {
+        let before = self.isolated.awaits.get().unwrap_or(spawned);
+        let position = before.position.min(spawned.position);
+        self.isolated
+            .awaits
+            .set(Some(Point { position, moment: before.moment.min(spawned.moment) }));
+    }
+
+    /// Calls `poll`. Also returns the earliest point at which a task was spawned that the future
+    /// awaits, if it awaits any.
+    pub(crate) fn awaited_since<R>(&self, poll: impl FnOnce() -> R) -> (R, Option<Point>) {
+        /// Restores the outer value, also on a panic.
+        struct PutBack<'a>(&'a Cell<Option<Point>>, Option<Point>);
+        impl Drop for PutBack<'_> {
+            fn drop(&mut self) {
+                self.0.set(self.1);
+            }
+        }
+        let _outer = PutBack(&self.isolated.awaits, self.isolated.awaits.take());
+        (poll(), self.isolated.awaits.get())
     }
 
     /// Begins an isolated region, unless what the worker runs is isolated already.
@@ -188,26 +255,30 @@ impl WorkerThread {
     /// Isolates what the worker runs, also inside of a region. Jobs pushed before do not run in it.
     fn enter_region_here(&self, isolation: Isolation) -> Region {
         let position = self.position();
-        let (before, floor) = (self.isolated.replace(isolation), self.floor.replace(position));
+        let (before, floor) =
+            (self.isolated.isolation.replace(isolation), self.isolated.floor.replace(position));
         if isolation == Isolation::Region && before != Isolation::Region {
-            self.registry.isolated_regions.add(1);
+            self.registry.isolation.regions.add(1);
             self.lineage().isolate_since(position);
         }
         Region::Worker { worker: NonNull::from(self), before, floor }
     }
 
     fn leave_region(&self, before: Isolation, floor: i64) {
-        let isolation = self.isolated.replace(before);
-        self.floor.set(floor);
+        let isolation = self.isolated.isolation.replace(before);
+        self.isolated.floor.set(floor);
         if isolation == Isolation::Region && before != Isolation::Region {
             self.lineage().isolate_since(i64::MAX);
-            self.registry.isolated_regions.subtract(1);
+            self.registry.isolation.regions.subtract(1);
         }
     }
 
     /// Returns the isolation of a job with this origin, which this worker is about to run.
     fn isolation_of(&self, origin: Origin) -> Isolation {
-        if self.registry.isolates && !self.is_in_region() && !self.registry.is_in_region(origin) {
+        if self.registry.isolation.everywhere
+            && !self.is_in_region()
+            && !self.registry.is_in_region(origin)
+        {
             Isolation::Pool
         } else {
             Isolation::Region
@@ -235,12 +306,9 @@ impl WorkerThread {
         let mut rounds = 0;
         while !latch.probe() {
             self.retake_place();
-            if let Some(own) = self.take_own_since(since) {
-                self.run_local(own);
-                rounds = 0;
-            } else if self.registry.is_left_behind() {
-                abort_in_forked_child();
-            } else if let Some(found) = self.find_descendant(since, rounds >= ROUNDS_UNTIL_FORCE) {
+            let by_force = rounds >= ROUNDS_UNTIL_FORCE;
+            let own = self.take_own_since(since);
+            if let Some(found) = own.or_else(|| self.find_descendant(since, by_force)) {
                 // A future of its own that was woken is no theft: `run_local` checks the origin.
                 faulty!("isolate/woken-as-theft", self.run_local(found), self.run_found(found));
                 rounds = 0;
@@ -281,7 +349,7 @@ impl WorkerThread {
     /// to an end soon, gives the rest back, for workers that may run it.
     fn see_to_rest(&self, origin: Origin) {
         let mut left = MOST_OF_REST;
-        while let Some(job) = self.pop_in_order(self.floor.get()) {
+        while let Some(job) = self.pop_in_order(self.isolated.floor.get()) {
             if left == 0 && !self.registry.is_left_behind() {
                 self.registry.give_back(job, origin);
             } else {
@@ -293,7 +361,7 @@ impl WorkerThread {
 
     /// Runs one job of its own that its region has made. Returns `false` if there is none.
     pub(super) fn run_one_of_region(&self) -> bool {
-        let Some(job) = self.pop_in_order(self.floor.get()) else { return false };
+        let Some(job) = self.pop_in_order(self.isolated.floor.get()) else { return false };
         let _loop = self.begin_loop();
         // Not `run_found`: the job descends from what the worker is in the middle of.
         faulty!("isolate/own-as-found", self.run_own(job), self.run_found(job.into()));
@@ -303,6 +371,7 @@ impl WorkerThread {
     /// Takes a job that descends from what this worker waits for since that point, from a thief's
     /// deque or from the returned jobs.
     fn find_descendant(&self, since: Point, by_force: bool) -> Option<Found> {
+        self.registry.abort_if_left_behind();
         for (thief, descent) in self.descendants_at(since) {
             let info = &self.registry.threads[thief];
             let_others_in();
@@ -320,7 +389,7 @@ impl WorkerThread {
             }
             self.registry.give_back(found.job, origin);
         }
-        self.registry.returned.take(Which::Descendants(self, since))
+        self.registry.isolation.returned.take(Which::Descendants(self, since))
     }
 
     /// Returns the workers that are in the middle of a descendant of what this one waits for since

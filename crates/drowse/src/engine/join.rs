@@ -2,7 +2,7 @@
 //! which is compiled once.
 
 use super::current::End;
-use super::run::Found;
+use super::lineage::Found;
 use super::worker::WorkerThread;
 use crate::diagnose::WaitFor;
 use crate::job::{Call, JobRef, Run, StackJob, was_not_called};

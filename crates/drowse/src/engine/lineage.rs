@@ -19,6 +19,7 @@
 //! version again after a theft (`is_still`). Had the job been pushed after a change of the descent,
 //! the thief would have acquired that change with the job.
 
+use crate::job::JobRef;
 use drowse_sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use drowse_sync::{faulty, full_fence};
 
@@ -28,6 +29,19 @@ pub(super) struct Origin {
     /// Index of the worker that it was stolen from, or sent by.
     pub(super) worker: usize,
     pub(super) mark: Mark,
+}
+
+/// A job that was taken from a queue, with its origin if it comes from another worker.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) job: JobRef,
+    pub(super) origin: Option<Origin>,
+}
+
+impl From<JobRef> for Found {
+    fn from(job: JobRef) -> Self {
+        Self { job, origin: None }
+    }
 }
 
 /// Origins of a job that is in no deque, for workers that may wait for it in isolation.

@@ -1,7 +1,6 @@
 //! Jobs that are not in a deque, with their origins.
 
-use super::lineage::{Origin, Origins, Point};
-use super::run::Found;
+use super::lineage::{Found, Origin, Origins, Point};
 use super::worker::WorkerThread;
 use crate::job::JobRef;
 use drowse_sync::atomic::{AtomicUsize, Ordering};
@@ -76,21 +75,27 @@ impl Which<'_> {
     #[inline(never)]
     fn first_of(self, jobs: &VecDeque<Parcel>) -> Option<(usize, Option<Origin>)> {
         for (position, (_, origins)) in jobs.iter().enumerate() {
-            let Some(origins) = origins else {
-                match self {
-                    Self::Any => return Some((position, None)),
-                    Self::Descendants(..) => continue,
+            let mut origin = origins.map(|origins| origins.from);
+            let mut also = origins.and_then(|origins| origins.also);
+            loop {
+                if self.includes(origin) {
+                    return Some((position, origin));
                 }
-            };
-            for origin in origins.all() {
-                if match self {
-                    Self::Any => true,
-                    Self::Descendants(worker, since) => worker.comes_from(origin, since),
-                } {
-                    return Some((position, Some(origin)));
+                if also.is_none() {
+                    break;
                 }
+                origin = also.take();
             }
         }
         None
+    }
+
+    fn includes(self, origin: Option<Origin>) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Descendants(worker, since) => {
+                origin.is_some_and(|origin| worker.comes_from(origin, since))
+            }
+        }
     }
 }

@@ -13,9 +13,9 @@
 //! and then runs without a place, and without an index, until it gets one after all.
 
 use super::isolate::MOST_OF_REST;
+use super::lineage::Found;
 use super::places::{Asked, GivenUp, WAITING};
 use super::registry::Registry;
-use super::run::Found;
 use super::worker::WorkerThread;
 use drowse_sleep::LatchWord;
 use drowse_sync::{Arc, hint, look, omittable};

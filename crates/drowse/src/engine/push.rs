@@ -74,7 +74,7 @@ impl WorkerThread {
     /// As for [`push`](Self::push); and the fifo must live until the job has run.
     pub(crate) unsafe fn push_to(&self, fifo: &JobFifo, job: JobRef) {
         // Jobs that are left from a region that is over come first, unless the fifo has older ones.
-        if self.is_isolated() || (self.in_order.is_used() && fifo.is_empty()) {
+        if self.is_isolated() || (self.isolated.in_order.is_used() && fifo.is_empty()) {
             // SAFETY: the caller's promise.
             return unsafe { self.push_in_order(fifo, job) };
         }
@@ -88,7 +88,7 @@ impl WorkerThread {
     /// the job may have been popped and pushed again, after others.
     #[cold]
     pub(crate) fn pushed_half_slow(&self) -> i64 {
-        let has_ended = self.registry().overdue.get() > 0 && self.give_a_turn();
+        let has_ended = self.registry().callers.insist() && self.give_a_turn();
         if !has_ended {
             self.deque.pushed_slow(true);
         }

@@ -4,12 +4,13 @@ use super::absent::Callbacks;
 use super::ancestry::Ancestry;
 use super::bound::Bound;
 use super::context::Context;
+use super::isolate::PoolIsolation;
 use super::lineage::Lineage;
 use super::parcels::Parcels;
 use super::places::Places;
 use super::push::after_slow_push;
 use super::recruit::Recruiter;
-use super::sites::Sites;
+use super::sites::Callers;
 use super::spare::Spares;
 use super::start::{Refused, StartPlan};
 use super::wait::abort_in_forked_child;
@@ -34,22 +35,10 @@ pub(crate) struct Registry {
     /// Jobs from threads that are not workers of this pool.
     pub(super) injector: CachePadded<Queue<JobRef>>,
     pub(crate) sleep: Sleep,
-    /// Not zero while a thread [insists](super::turns) on a job in the injector.
-    pub(super) overdue: Counter,
-    /// Not zero if jobs from outside have recently waited long for their turn.
-    pub(super) slow_starts: Counter,
-    /// Run times of the call sites that enter the pool.
-    pub(super) sites: Sites,
+    pub(super) callers: Callers,
     pub(super) spares: Spares,
     pub(super) places: Places,
-    /// `true` if every job runs in isolation.
-    pub(super) isolates: bool,
-    /// Number of workers in an isolated region.
-    pub(super) isolated_regions: Counter,
-    /// Number of running jobs that have [ancestors](super::ancestry) in other pools.
-    pub(super) with_ancestors: Counter,
-    /// Jobs that were stolen by mistake, or left for a worker that waits in isolation.
-    pub(super) returned: Parcels,
+    pub(super) isolation: PoolIsolation,
     /// Number of reasons to live: the pool's handle, and each job without a waiting caller.
     pub(super) reasons_to_live: CachePadded<AtomicUsize>,
     /// Jobs under way that were spawned with a bound.
@@ -181,15 +170,10 @@ impl Registry {
                 sleep: probe.watch(sleep, this),
                 threads,
                 injector: CachePadded::new(Queue::new()),
-                overdue: Counter::new(),
-                slow_starts: Counter::new(),
-                sites: Sites::new(),
+                callers: Callers::new(),
                 places,
                 spares,
-                isolates,
-                isolated_regions: Counter::new(),
-                with_ancestors: Counter::new(),
-                returned: Parcels::new(),
+                isolation: PoolIsolation::new(isolates),
                 reasons_to_live: CachePadded::new(AtomicUsize::new(1)),
                 spawned: CachePadded::new(Bound::new()),
                 oldest_first,
@@ -232,7 +216,7 @@ impl Registry {
             registry: Arc::as_ptr(self),
             num_threads: self.num_threads(),
             adopts_caller: false,
-            isolates: self.isolates,
+            isolates: self.isolation.is_everywhere(),
             has_context: self.has_context(),
             prepared: self.prepared,
         };
@@ -277,7 +261,7 @@ impl Registry {
             !self.sleep.is_asleep(worker) && !thread.stealer.is_empty()
         };
         !self.injector.is_empty()
-            || self.returned.are_there()
+            || self.isolation.returned.are_there()
             || self.threads.iter().take(self.sleep.seats_in_use()).enumerate().any(has_jobs)
     }
 

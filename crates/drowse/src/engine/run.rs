@@ -1,24 +1,16 @@
 //! Running jobs: what a worker does around a job that it has taken from a queue.
 
-use super::lineage::Origin;
+use super::lineage::Found;
 use super::worker::WorkerThread;
 use crate::job::JobRef;
 use drowse_sync::{faulty, look};
 
-/// A job that was taken from a queue, with its origin if it comes from another worker.
-#[derive(Debug)]
-pub(super) struct Found {
-    pub(super) job: JobRef,
-    pub(super) origin: Option<Origin>,
-}
-
-impl From<JobRef> for Found {
-    fn from(job: JobRef) -> Self {
-        Self { job, origin: None }
-    }
-}
-
 impl WorkerThread {
+    /// Returns `true` if it runs jobs while it waits, and so may be in the middle of a job.
+    pub(crate) fn is_helping(&self) -> bool {
+        self.depth.waits.get() > 0
+    }
+
     /// Runs a job of its own, a letter, or a returned job, which was taken just now.
     pub(super) fn run_local(&self, found: Found) {
         let is_from_elsewhere = found.origin.is_some_and(|origin| origin.worker != self.index());
@@ -27,10 +19,10 @@ impl WorkerThread {
 
     /// Runs a job of its own that was taken from its queue just now.
     pub(super) fn run_own(&self, job: JobRef) {
-        let floor = self.floor.replace(self.position());
+        let floor = self.isolated.floor.replace(self.position());
         // SAFETY: the caller has taken it from a queue just now.
         unsafe { job.execute(self) };
-        self.floor.set(floor);
+        self.isolated.floor.set(floor);
     }
 
     /// Runs a job that was found elsewhere, in isolation if its origin requires that.
@@ -47,14 +39,14 @@ impl WorkerThread {
 
     /// Runs a job that has nothing to do with those below it on the stack.
     fn run_apart(&self, job: JobRef) {
-        let floor = self.floor.replace(self.position());
+        let floor = self.isolated.floor.replace(self.position());
         // `yield_now` can run an unrelated job on top of an isolated one: hide our descent.
         let before = faulty!("isolate/shows-descent", self.lineage().begin_other(), None);
         self.run_recorded(job);
         if before.is_some() {
             self.go_back_to(before);
         }
-        self.floor.set(floor);
+        self.isolated.floor.set(floor);
     }
 
     /// Runs a job, and records when in the trail and in the trace.
@@ -67,7 +59,7 @@ impl WorkerThread {
 
     /// Begins a loop in which the worker runs jobs on top of what is on its stack.
     pub(super) fn begin_loop(&self) -> JobLoop<'_> {
-        self.waits.set(self.waits.get() + 1);
+        self.depth.waits.set(self.depth.waits.get() + 1);
         JobLoop { worker: self }
     }
 }
@@ -81,7 +73,7 @@ pub(super) struct JobLoop<'w> {
 impl Drop for JobLoop<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.worker.waits.set(self.worker.waits.get() - 1);
+        self.worker.depth.waits.set(self.worker.depth.waits.get() - 1);
         self.worker.settle();
     }
 }

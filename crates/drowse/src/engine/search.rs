@@ -1,19 +1,10 @@
 //! Queues in which a worker looks for jobs: its own, the pool's, and the last victim's.
 
+use super::lineage::Found;
 use super::parcels::Which;
-use super::run::Found;
-use super::steal::ANY;
 use super::worker::WorkerThread;
-use crate::deque::Steal;
+use crate::deque::{ANY, Steal};
 use crate::job::JobRef;
-
-/// Jobs from deques after which a worker first looks at queues that are no deques: its letters, the
-/// injector, returned jobs. So these do not starve behind work that never ends.
-const DEQUE_STREAK: u32 = 64;
-
-/// Jobs from elsewhere in a row after which a worker searches anew: workers that it has not looked
-/// at may need help, and sleepers may have to be woken for the rest.
-const STREAK_ELSEWHERE: u32 = 64;
 
 impl WorkerThread {
     /// Takes a job of the worker's own: from its deque, or a letter.
@@ -28,48 +19,29 @@ impl WorkerThread {
 
     /// Takes a job of the worker's own; after many jobs from deques, first one from no deque.
     pub(super) fn take_local_job_fairly(&self) -> Option<Found> {
-        if self.deque_streak.get() >= DEQUE_STREAK {
-            self.deque_streak.set(0);
-            if let Some(job) = self.take_job_from_no_deque() {
+        if self.fairness.is_turn_of_others() {
+            if let Some(job) = self.take_job_from_no_deque(true) {
                 return Some(job);
             }
         }
-        self.take_local_job().inspect(|_| self.count_deque_job())
+        self.take_local_job().inspect(|_| self.fairness.count_deque_job())
     }
 
-    /// Counts a job from the worker's deque. Returns `false` instead if it is the turn of queues
-    /// that are no deques.
-    pub(super) fn try_count_deque_job(&self) -> bool {
-        let may_take = self.deque_streak.get() < DEQUE_STREAK;
-        if may_take {
-            self.count_deque_job();
-        }
-        may_take
+    /// Takes a letter, a job from outside if `from_outside`, or a returned job. Each call begins
+    /// with another kind, since none of the queues may ever become empty.
+    pub(super) fn take_job_from_no_deque(&self, from_outside: bool) -> Option<Found> {
+        let first = self.fairness.next_kind();
+        (first..first + 3).find_map(|kind| self.take_job_of_kind(kind % 3, from_outside))
     }
 
-    /// Takes a letter, a job from outside, or a returned job. Each call begins with another kind.
-    fn take_job_from_no_deque(&self) -> Option<Found> {
-        let take = |kind| match kind % 3 {
+    #[inline(never)]
+    fn take_job_of_kind(&self, kind: u32, from_outside: bool) -> Option<Found> {
+        match kind {
             0 => self.take_letter(),
-            1 => self.take_injected_job().map(Found::from),
+            1 if from_outside => self.take_injected_job().map(Found::from),
+            1 => None,
             _ => self.take_returned_job(),
-        };
-        let first = self.next_kind();
-        (first..first + 3).find_map(take)
-    }
-
-    /// Takes a job from outside, if `from_outside`, or a returned job; alternates, since neither
-    /// queue may ever become empty.
-    pub(super) fn take_outside_or_returned_job(&self, from_outside: bool) -> Option<Found> {
-        let injected = || from_outside.then(|| self.take_injected_job()).flatten().map(Found::from);
-        match self.registry.returned.are_there() && self.next_kind() % 2 == 0 {
-            true => self.take_returned_job().or_else(injected),
-            false => injected().or_else(|| self.take_returned_job()),
         }
-    }
-
-    fn next_kind(&self) -> u32 {
-        self.next_kind.replace(self.next_kind.get().wrapping_add(1) % 6)
     }
 
     /// Takes a returned job: one stolen by mistake in isolation, or left for an isolated worker.
@@ -77,7 +49,7 @@ impl WorkerThread {
         if self.registry.is_left_behind() {
             return None; // See `take_letter_of`.
         }
-        self.registry.returned.take(Which::Any)
+        self.registry.isolation.returned.take(Which::Any)
     }
 
     /// Takes a job that a broadcast has left for this worker.
@@ -100,25 +72,19 @@ impl WorkerThread {
         self.place().is_some_and(|place| self.registry.has_letter(place))
     }
 
-    pub(super) fn count_deque_job(&self) {
-        self.deque_streak.set(self.deque_streak.get().saturating_add(1));
-    }
-
     /// Takes a job where the worker found one before, if that is cheap: from outside, in the main
     /// loop; or from the last victim. So not every job takes a search, which changes shared counts.
     ///
     /// Jobs of workers come before jobs from outside: a worker may wait for its own in a way that
     /// drowse does not know.
     pub(super) fn take_next_job(&self, is_main_loop: bool) -> Option<Found> {
-        let streak = self.streak_elsewhere.get();
-        if streak >= STREAK_ELSEWHERE || self.registry.is_left_behind() {
+        if self.registry.is_left_behind() || !self.fairness.try_count_job_elsewhere() {
             return None;
         }
-        self.streak_elsewhere.set(streak + 1);
         let is_next = is_main_loop
-            && (!self.registry.injector.is_empty() || self.registry.returned.are_there())
+            && (!self.registry.injector.is_empty() || self.registry.isolation.returned.are_there())
             && !self.others_have_jobs();
-        let next = if is_next { self.take_outside_or_returned_job(true) } else { None };
+        let next = if is_next { self.take_job_from_no_deque(true) } else { None };
         next.or_else(|| self.steal_again())
     }
 

@@ -94,6 +94,28 @@ impl Tried {
     }
 }
 
+/// Record of the threads outside that send jobs to a pool and wait for them.
+#[derive(Debug)]
+pub(super) struct Callers {
+    /// Run times of the call sites that enter the pool.
+    pub(super) sites: Sites,
+    /// Not zero while a thread [insists](super::turns) on a job in the injector.
+    pub(super) overdue: Counter,
+    /// Not zero if jobs from outside have recently waited long for their turn.
+    pub(super) slow_starts: Counter,
+}
+
+impl Callers {
+    pub(super) fn new() -> Self {
+        Self { sites: Sites::new(), overdue: Counter::new(), slow_starts: Counter::new() }
+    }
+
+    /// Returns `true` if a thread insists on a job in the injector.
+    pub(super) fn insist(&self) -> bool {
+        self.overdue.get() > 0
+    }
+}
+
 impl Sites {
     pub(super) fn new() -> Self {
         Self { sites: (0..PLACES).map(|_| Site::default()).collect() }

@@ -7,11 +7,11 @@
 
 use super::crew::Role;
 use super::isolate::let_others_in;
+use super::lineage::Found;
 use super::places::GivenUp;
 use super::registry::Registry;
-use super::run::Found;
-use super::steal::ANY;
 use super::worker::WorkerThread;
+use crate::deque::ANY;
 use crate::diagnose::WaitFor;
 use crate::metrics::LoanMetrics;
 use crate::unwind;

@@ -10,24 +10,19 @@
 //!   *force*: it publishes half of them itself, with a heavy fence
 //!   (`Stealer::steal_by_force_since`).
 
-use super::lineage::Origin;
-use super::run::Found;
+use super::lineage::{Found, Origin};
 use super::worker::WorkerThread;
-use crate::deque::{Steal, Stealer};
+use crate::deque::{ANY, Steal, Stealer};
 use crate::job::JobHeader;
 use drowse_sync::{HEAVY_FENCES_ARE_DEAR, faulty, hint};
-use std::cell::Cell;
 use std::ptr::NonNull;
-
-/// Position for [`Stealer::steal_since`] that accepts every job.
-pub(super) const ANY: i64 = i64::MIN;
 
 /// `true` if a thief asks many times before it uses force: force costs tens of microseconds where a
 /// heavy fence is a system call. Elsewhere, and in models, it asks once, or twice while it finds
 /// other jobs.
 const FORCE_IS_DEAR: bool = HEAVY_FENCES_ARE_DEAR;
 
-/// [Rounds with a request](Requests) after which a thief that has found no job uses force. That
+/// [Rounds with a request](Thief) after which a thief that has found no job uses force. That
 /// many requests take about as long as force does, and an owner that pushes has answered by then.
 const PATIENCE: u32 = if FORCE_IS_DEAR { 10 } else { 1 };
 
@@ -37,27 +32,6 @@ const PATIENCE_OF_THE_BUSY: u32 = if FORCE_IS_DEAR { 64 } else { 2 };
 /// Returns the number of times that a thief looks for an answer before its next round.
 fn most_looks() -> u32 {
     if FORCE_IS_DEAR { 20 } else { 0 }
-}
-
-/// Requests of a thief to owners of private jobs.
-#[derive(Debug, Default)]
-pub(super) struct Requests {
-    /// Rounds with a request, whether the owner has answered it or not. Counted since the thief
-    /// last used force, or made a round in which it got no job and met no private jobs.
-    rounds: Cell<u32>,
-    /// Worker that was asked last.
-    victim: Cell<usize>,
-}
-
-impl Requests {
-    fn add(&self, victim: usize) {
-        self.rounds.set(self.rounds.get() + 1);
-        self.victim.set(victim);
-    }
-
-    fn clear(&self) {
-        self.rounds.set(0);
-    }
 }
 
 /// Result of one round over the deques of all other workers.
@@ -88,7 +62,7 @@ impl WorkerThread {
         if self.registry.is_left_behind() {
             return None; // In a forked child: the jobs of other workers are run in the parent.
         }
-        if self.requests.rounds.get() >= PATIENCE_OF_THE_BUSY {
+        if self.thief.rounds.get() >= PATIENCE_OF_THE_BUSY {
             if let Some(job) = self.steal_by_force() {
                 return Some(job);
             }
@@ -104,15 +78,13 @@ impl WorkerThread {
             // before it has used force: an owner that does not answer may be blocked, waiting for
             // one of its private jobs.
             if let found @ Some(_) =
-                self.take_outside_or_returned_job(from_outside && contended.is_none())
+                self.take_job_from_no_deque(from_outside && contended.is_none())
             {
                 return found;
             }
             let victim = contended?;
-            if self.requests.rounds.get() >= PATIENCE {
-                return self
-                    .steal_by_force()
-                    .or_else(|| self.take_outside_or_returned_job(from_outside));
+            if self.thief.rounds.get() >= PATIENCE {
+                return self.steal_by_force().or_else(|| self.take_job_from_no_deque(from_outside));
             }
             self.wait_for_an_answer(victim, &is_over);
             if is_over() {
@@ -136,7 +108,7 @@ impl WorkerThread {
     /// a job elsewhere. Begins at a random worker, so that thieves spread.
     fn steal(&self) -> Attempt {
         let (mut private, mut empty, mut lost_to) = (None, None, None);
-        for victim in self.others_from(self.rng.below(self.registry.sleep.seats_in_use())) {
+        for victim in self.others_from(self.thief.rng.below(self.registry.sleep.seats_in_use())) {
             match self.stealer_of(victim).steal_since(ANY) {
                 Steal::Success((word, position)) => {
                     private.into_iter().for_each(|victim| self.ask(victim));
@@ -153,7 +125,7 @@ impl WorkerThread {
         match (private, empty) {
             (Some(victim), _) => self.ask(victim),
             (None, empty) => {
-                self.requests.clear();
+                self.thief.rounds.set(0);
                 empty.into_iter().for_each(|victim| self.stealer_of(victim).ask());
             }
         }
@@ -162,7 +134,7 @@ impl WorkerThread {
 
     /// Steals another public job of the worker that the last one was stolen from.
     pub(super) fn steal_again(&self) -> Option<Found> {
-        let victim = self.stole_from.get()?;
+        let victim = self.thief.stole_from.get()?;
         let stealer = self.stealer_of(victim);
         match if stealer.is_public() { stealer.steal_since(ANY) } else { Steal::Empty } {
             Steal::Success((word, position)) => Some(self.stolen(word, victim, position)),
@@ -173,14 +145,15 @@ impl WorkerThread {
     /// Asks this worker, which has private jobs, to publish some.
     fn ask(&self, victim: usize) {
         self.stealer_of(victim).ask();
-        self.requests.add(victim);
+        self.thief.rounds.set(self.thief.rounds.get() + 1);
+        self.thief.asked.set(victim);
     }
 
     /// Steals a job of another worker, private or not. Begins at the worker that was asked last.
     #[cold]
     fn steal_by_force(&self) -> Option<Found> {
-        self.requests.clear();
-        for victim in self.others_from(self.requests.victim.get()) {
+        self.thief.rounds.set(0);
+        for victim in self.others_from(self.thief.asked.get()) {
             let stealer = self.stealer_of(victim);
             let outcome =
                 faulty!("engine/never-by-force", stealer.steal_by_force_since(ANY), Steal::Empty);
@@ -210,14 +183,14 @@ impl WorkerThread {
     }
 
     fn stolen(&self, word: NonNull<JobHeader>, victim: usize, position: i64) -> Found {
-        self.stole_from.set(Some(victim));
+        self.thief.stole_from.set(Some(victim));
         self.stole(victim);
         self.found_at(word, Origin::stolen(victim, position))
     }
 
     /// Records that the worker has stolen a job from `victim`, which it runs next.
     pub(super) fn stole(&self, victim: usize) {
-        self.count_deque_job();
+        self.fairness.count_deque_job();
         self.registry.probe.stole(self.index(), victim);
         // Makes this worker's next push public at once: if the stolen job joins, that is half of
         // it, and the victim will soon look for jobs itself.

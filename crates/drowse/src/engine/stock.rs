@@ -208,18 +208,24 @@ impl<C: SharedCount> Drop for Stock<C> {
 #[derive(Debug, Default)]
 pub(crate) struct PanicGoes(Option<NonNull<Option<Payload>>>);
 
-/// Counts that a worker holds.
-#[derive(Debug)]
+/// Counts that a worker holds, and what else it keeps for the jobs that are counted.
 pub(super) struct Stocks {
     reasons: Stock<Registry>,
     scopes: Stock<CountLatch>,
+    /// Destination of the panic of the spawned job that begins next.
+    panic_goes: Cell<PanicGoes>,
     /// `true` if the thread was adopted: it existed before, and runs other code than jobs.
     is_adopted: bool,
 }
 
 impl Stocks {
     pub(super) fn new(is_adopted: bool) -> Self {
-        Self { reasons: Stock::new(), scopes: Stock::new(), is_adopted }
+        let (reasons, scopes) = (Stock::new(), Stock::new());
+        Self { reasons, scopes, panic_goes: Cell::default(), is_adopted }
+    }
+
+    pub(super) fn is_adopted(&self) -> bool {
+        self.is_adopted
     }
 }
 
@@ -239,7 +245,7 @@ impl WorkerThread {
     /// Begins a job that is a reason for its pool to live. Returns the argument for its end.
     pub(crate) fn begin_spawned_job(&self) -> PanicGoes {
         self.begin_other_job();
-        self.panic_goes.take()
+        self.stocks.panic_goes.take()
     }
 
     /// Ends a job that [`begin_spawned_job`](Self::begin_spawned_job) began, and that may have
@@ -264,7 +270,7 @@ impl WorkerThread {
     /// [`begin_spawned_job`](Self::begin_spawned_job).
     pub(crate) unsafe fn execute_inner_job(&self, job: JobRef) -> Option<Payload> {
         let mut panic = None;
-        self.panic_goes.set(PanicGoes(Some(NonNull::from(&mut panic))));
+        self.stocks.panic_goes.set(PanicGoes(Some(NonNull::from(&mut panic))));
         // SAFETY: the caller's promise.
         unsafe { job.execute(self) };
         panic

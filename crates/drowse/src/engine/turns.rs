@@ -19,8 +19,8 @@
 //! thief held it, the thief could wait for the first half, which cannot start until the job from
 //! outside returns, and that job could wait for the thief.
 
+use super::lineage::Found;
 use super::registry::Registry;
-use super::run::Found;
 use super::worker::WorkerThread;
 use crate::latch::LockLatch;
 use drowse_sync::Counter;
@@ -50,18 +50,18 @@ impl Registry {
             return;
         }
         let has_begun = || begun.get() > 0;
-        let slow = self.slow_starts.get();
+        let slow = self.callers.slow_starts.get();
         let patience = if slow > 0 { PATIENCE } else { PATIENCE_AT_FIRST };
         // Workers read the cache line of these words with each job: write only what changes.
         if slow > 0 {
-            self.slow_starts.set_mine(slow - 1);
+            self.callers.slow_starts.set_mine(slow - 1);
         }
         let mut has_asked = false;
         for _ in 0..MOST_REQUESTS {
             if has_begun() || latch.wait_for(patience) {
                 break;
             }
-            self.slow_starts.set_mine(LATELY);
+            self.callers.slow_starts.set_mine(LATELY);
             // A sleeping worker is woken for the job, or a sentry gets up: no need to ask then.
             if self.sleep.sleeping() == 0 {
                 self.ask_for_a_turn();
@@ -70,12 +70,12 @@ impl Registry {
         }
         if has_asked {
             // Other threads that insist will ask again.
-            self.overdue.set_mine(0);
+            self.callers.overdue.set_mine(0);
         }
     }
 
     fn ask_for_a_turn(&self) {
-        self.overdue.set_mine(1);
+        self.callers.overdue.set_mine(1);
         for (worker, thread) in self.threads.iter().enumerate() {
             if !self.sleep.is_asleep(worker) {
                 thread.stealer.ask();
@@ -89,7 +89,7 @@ impl WorkerThread {
     /// fast path. Returns `true` if it has pushed the second half again, and so has ended the push.
     #[cold]
     pub(super) fn give_a_turn(&self) -> bool {
-        let turns = self.turns.get();
+        let turns = self.depth.turns.get();
         if turns >= MOST_TURNS {
             return false;
         }
@@ -97,20 +97,20 @@ impl WorkerThread {
             // The worker must not run the job itself. It may have to wait: so the second half is
             // posted before.
             self.deque.pushed_slow(true);
-            self.registry().overdue.set_mine(0);
+            self.registry().callers.overdue.set_mine(0);
             self.let_run(&|| self.take_injected_job().map(Found::from));
             return true;
         }
         // The caller asks for the position of the second half afterwards: the job that runs here
         // may take items below it, or leave some there.
         let Some(pushed) = self.deque.pop() else { return false };
-        self.registry().overdue.set_mine(0);
+        self.registry().callers.overdue.set_mine(0);
         if let Some(job) = self.take_injected_job() {
-            self.turns.set(turns + 1);
+            self.depth.turns.set(turns + 1);
             let turn = self.begin_loop();
             self.run_found(job.into());
             drop(turn);
-            self.turns.set(turns);
+            self.depth.turns.set(turns);
         }
         self.deque.push(pushed);
         true

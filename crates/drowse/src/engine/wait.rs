@@ -1,7 +1,6 @@
 //! Wait loop of a worker: until a latch is set, it runs other jobs, searches for jobs, and sleeps.
 
-use super::lineage::Point;
-use super::run::Found;
+use super::lineage::{Found, Point};
 use super::worker::WorkerThread;
 use crate::diagnose::WaitFor;
 use crate::job::Slabs;
@@ -135,7 +134,7 @@ impl WorkerThread {
         // adds, letters and places: no other worker could be woken for those.
         sleep.stop_looking(idle, || look!("engine/baton-blind", self.registry.work_visible()));
         self.count_heavy_fences();
-        self.streak_elsewhere.set(0);
+        self.fairness.has_searched();
         let Some(found) = found else {
             self.registry.probe.end_search(self.index());
             return is_bored;
@@ -174,7 +173,7 @@ impl WorkerThread {
     /// `None` if the caller may run any job instead: not in a region.
     fn run_one_made_here(&self) -> Option<bool> {
         let must = self.is_in_region();
-        let may = must || (self.is_isolated() && self.try_count_deque_job());
+        let may = must || (self.is_isolated() && self.fairness.try_count_deque_job());
         let has_run = may && self.run_one_of_region();
         (must || has_run).then_some(has_run)
     }

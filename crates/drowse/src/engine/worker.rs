@@ -1,15 +1,13 @@
 //! Worker: the state that only its own thread uses.
 
 use super::current::Detour;
-use super::in_order::InOrder;
-use super::isolate::Isolation;
+use super::isolate::Isolated;
 use super::lineage::{Lineage, Origin, Origins, Point};
 use super::place::NOWHERE;
 use super::places::Ticket;
 use super::registry::{CorePlan, Registry};
 use super::rng::Rng;
-use super::steal::Requests;
-use super::stock::{PanicGoes, Stocks};
+use super::stock::Stocks;
 use crate::deque::Owner;
 use crate::job::{JobHeader, Slabs};
 use crate::metrics::WorkMeter;
@@ -18,6 +16,14 @@ use drowse_sync::{Arc, ThreadId, heavy_fences_executed, random_seed};
 use std::cell::Cell;
 use std::fmt;
 use std::mem::ManuallyDrop;
+
+/// Jobs from deques after which a worker first looks at queues that are no deques: its letters, the
+/// injector, returned jobs. So these do not starve behind work that never ends.
+const DEQUE_STREAK: u32 = 64;
+
+/// Jobs from elsewhere in a row after which a worker searches anew: workers that it has not looked
+/// at may need help, and sleepers may have to be woken for the rest.
+const STREAK_ELSEWHERE: u32 = 64;
 
 /// The core of a seat: the state that a thread needs to run jobs there. It is made with the seat and
 /// lives as long as the pool; one thread at a time [has](Self::take_core) it. The deque comes first,
@@ -31,26 +37,10 @@ pub(crate) struct WorkerThread {
     slabs: Slabs,
     /// Not counted: the registry owns the core. A thread that has the core holds the registry.
     pub(super) registry: ManuallyDrop<Arc<Registry>>,
-    pub(super) rng: Rng,
-    /// Jobs from deques that it has run since it last looked into the injector.
-    pub(super) deque_streak: Cell<u32>,
-    /// Jobs from elsewhere that it has run, one after the other, since it last searched.
-    pub(super) streak_elsewhere: Cell<u32>,
-    /// Worker that it stole from last.
-    pub(super) stole_from: Cell<Option<usize>>,
-    /// Kind of queue, other than deques, that it looks into first the next time.
-    pub(super) next_kind: Cell<u32>,
-    /// Number of turns, given to jobs from outside, on its stack.
-    pub(super) turns: Cell<u32>,
-    /// Requests to other workers to publish private jobs.
-    pub(super) requests: Requests,
-    /// Isolation of what it runs now: since the position `floor` of its deque, if it is a region.
-    pub(super) isolated: Cell<Isolation>,
-    pub(super) floor: Cell<i64>,
-    /// Jobs that it has spawned in isolation, to be run oldest first.
-    pub(super) in_order: InOrder,
-    /// Earliest point at which a task was spawned that the future being polled awaits.
-    awaits: Cell<Option<Point>>,
+    pub(super) thief: Thief,
+    pub(super) fairness: Fairness,
+    pub(super) depth: Depth,
+    pub(super) isolated: Isolated,
     /// Index that it runs with, or [`NOWHERE`]; then `ticket` may wait for one.
     pub(super) place: Cell<usize>,
     pub(super) ticket: Cell<Option<Arc<Ticket>>>,
@@ -58,12 +48,91 @@ pub(crate) struct WorkerThread {
     pub(super) back_to: Cell<usize>,
     /// Number to subtract from the heavy fences of its thread to get those of this worker.
     pub(super) heavy_fences_before: Cell<u64>,
-    /// Destination of the panic of the spawned job that begins next.
-    pub(super) panic_goes: Cell<PanicGoes>,
-    /// Number of waits on its stack in which it runs other jobs.
-    pub(super) waits: Cell<u32>,
-    is_adopted: bool,
     pub(super) detour: Detour,
+}
+
+/// Jobs that a worker has begun on top of one another.
+#[derive(Debug, Default)]
+pub(super) struct Depth {
+    /// Number of loops on its stack in which it runs jobs.
+    pub(super) waits: Cell<u32>,
+    /// Number of turns, given to jobs from outside, on its stack.
+    pub(super) turns: Cell<u32>,
+}
+
+/// Counts by which no queue starves behind another.
+#[derive(Debug, Default)]
+pub(super) struct Fairness {
+    /// Jobs from deques since the worker last looked into the queues that are no deques.
+    deque_streak: Cell<u32>,
+    /// Jobs from elsewhere, one after the other, since the worker last searched.
+    streak_elsewhere: Cell<u32>,
+    /// Kind of queue, other than deques, to begin with the next time.
+    next_kind: Cell<u32>,
+}
+
+impl Fairness {
+    /// Counts a job from a deque. Returns `false` instead if it is the turn of queues that are no
+    /// deques.
+    pub(super) fn try_count_deque_job(&self) -> bool {
+        let may_take = self.deque_streak.get() < DEQUE_STREAK;
+        if may_take {
+            self.count_deque_job();
+        }
+        may_take
+    }
+
+    pub(super) fn count_deque_job(&self) {
+        self.deque_streak.set(self.deque_streak.get().saturating_add(1));
+    }
+
+    /// Counts a job from elsewhere. Returns `false` instead if the worker must search anew.
+    pub(super) fn try_count_job_elsewhere(&self) -> bool {
+        let streak = self.streak_elsewhere.get();
+        let may_take = streak < STREAK_ELSEWHERE;
+        if may_take {
+            self.streak_elsewhere.set(streak + 1);
+        }
+        may_take
+    }
+
+    /// Notes that the worker has searched.
+    pub(super) fn has_searched(&self) {
+        self.streak_elsewhere.set(0);
+    }
+
+    /// Returns `true` if it is the turn of queues that are no deques.
+    pub(super) fn is_turn_of_others(&self) -> bool {
+        let is_due = self.deque_streak.get() >= DEQUE_STREAK;
+        if is_due {
+            self.deque_streak.set(0);
+        }
+        is_due
+    }
+
+    pub(super) fn next_kind(&self) -> u32 {
+        self.next_kind.replace((self.next_kind.get() + 1) % 3)
+    }
+}
+
+/// Memory of a worker as a thief.
+#[derive(Debug)]
+pub(super) struct Thief {
+    pub(super) rng: Rng,
+    /// Worker that it stole from last.
+    pub(super) stole_from: Cell<Option<usize>>,
+    /// Rounds with a request, whether the owner has answered it or not. Counted since the thief
+    /// last used force, or made a round in which it got no job and met no private jobs.
+    pub(super) rounds: Cell<u32>,
+    /// Worker that was asked last.
+    pub(super) asked: Cell<usize>,
+}
+
+impl Thief {
+    fn new() -> Self {
+        let rng = Rng::new(random_seed());
+        Self { rng, stole_from: Cell::new(None), rounds: Cell::new(0), asked: Cell::new(0) }
+    }
 }
 
 impl WorkerThread {
@@ -78,25 +147,15 @@ impl WorkerThread {
             index,
             stocks: Stocks::new(is_adopted),
             slabs: Slabs::new(),
-            isolated: Cell::new(if plan.isolates { Isolation::Pool } else { Isolation::Off }),
-            floor: Cell::new(0),
-            in_order: InOrder::default(),
-            awaits: Cell::new(None),
+            thief: Thief::new(),
+            fairness: Fairness::default(),
+            depth: Depth::default(),
+            isolated: Isolated::new(plan.isolates),
             place: Cell::new(if index < plan.num_threads { index } else { NOWHERE }),
             ticket: Cell::new(None),
             back_to: Cell::new(NOWHERE),
             registry,
-            rng: Rng::new(random_seed()),
-            deque_streak: Cell::new(0),
-            streak_elsewhere: Cell::new(0),
-            stole_from: Cell::new(None),
-            next_kind: Cell::new(0),
-            turns: Cell::new(0),
-            requests: Requests::default(),
             heavy_fences_before: Cell::new(0),
-            panic_goes: Cell::default(),
-            waits: Cell::new(0),
-            is_adopted,
             detour: Detour::new(plan.has_context),
         }
     }
@@ -120,12 +179,7 @@ impl WorkerThread {
 
     /// Returns `true` if its thread existed before the pool, and was adopted.
     pub(crate) fn is_adopted(&self) -> bool {
-        self.is_adopted
-    }
-
-    /// Returns `true` if it runs jobs while it waits, and so may be in the middle of a job.
-    pub(crate) fn is_helping(&self) -> bool {
-        self.waits.get() > 0
+        self.stocks.is_adopted()
     }
 
     /// Returns the latch that is set when the pool ends.
@@ -162,28 +216,6 @@ impl WorkerThread {
     /// Returns its index and its [`point`](Self::point).
     pub(crate) fn whereabouts(&self) -> (usize, Point) {
         (self.index, self.point())
-    }
-
-    /// Records that the future being polled awaits a task that was spawned at this point, for
-    /// [`awaited_since`](Self::awaited_since).
-    pub(crate) fn awaits(&self, spawned: Point) {
-        let before = self.awaits.get().unwrap_or(spawned);
-        let position = before.position.min(spawned.position);
-        self.awaits.set(Some(Point { position, moment: before.moment.min(spawned.moment) }));
-    }
-
-    /// Calls `poll`. Also returns the earliest point at which a task was spawned that the future
-    /// awaits, if it awaits any.
-    pub(crate) fn awaited_since<R>(&self, poll: impl FnOnce() -> R) -> (R, Option<Point>) {
-        /// Restores the outer value, also on a panic.
-        struct PutBack<'a>(&'a Cell<Option<Point>>, Option<Point>);
-        impl Drop for PutBack<'_> {
-            fn drop(&mut self) {
-                self.0.set(self.1);
-            }
-        }
-        let _outer = PutBack(&self.awaits, self.awaits.take());
-        (poll(), self.awaits.get())
     }
 
     /// Returns [`point`](Self::point). In isolation also uses up its moment, so that no later point
