@@ -12,6 +12,7 @@ impl WorkerThread {
     }
 
     /// Runs a job of its own, a letter, or a returned job, which was taken just now.
+    #[inline(never)]
     pub(super) fn run_local(&self, found: Found) {
         let is_from_elsewhere = found.origin.is_some_and(|origin| origin.worker != self.index());
         if is_from_elsewhere { self.run_found(found) } else { self.run_own(found.job) }

@@ -3,7 +3,7 @@
 //! | | set when | who waits, and how |
 //! |---|---|---|
 //! | [`SpinLatch`] | the one job is done | the worker that made it; runs jobs meanwhile |
-//! | [`CountLatch`] | all its jobs are done | a worker of any pool, running jobs; a thread outside, blocking |
+//! | [`CountLatch`] | all its jobs are done | a worker of any pool; a thread outside, blocking |
 //! | [`LockLatch`] | a worker or a thread outside sets it | a thread outside, blocking |
 //! | [`OnceLatch`] | the pool ends | each worker in its main loop |
 //!
