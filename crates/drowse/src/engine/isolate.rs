@@ -195,9 +195,10 @@ impl Registry {
     }
 
     /// Puts a job that the caller may not run where all workers find it.
-    fn give_back(&self, job: JobRef, origins: impl Into<Origins>) {
+    #[cold]
+    #[inline(never)]
+    fn give_back(&self, job: JobRef, origins: Origins) {
         let_others_in();
-        let origins = origins.into();
         self.isolation.returned.push(job, Some(origins));
         // WAKE: any worker, as for an injected job: this job is in no deque any more.
         omittable!("isolate/return-no-post", self.sleep.post_injected(1, &|| false));
@@ -351,7 +352,7 @@ impl WorkerThread {
         let mut left = MOST_OF_REST;
         while let Some(job) = self.pop_in_order(self.isolated.floor.get()) {
             if left == 0 && !self.registry.is_left_behind() {
-                self.registry.give_back(job, origin);
+                self.registry.give_back(job, origin.into());
             } else {
                 self.run_own(job);
                 left = left.saturating_sub(1);
@@ -387,7 +388,7 @@ impl WorkerThread {
                 self.stole(thief);
                 return Some(found);
             }
-            self.registry.give_back(found.job, origin);
+            self.registry.give_back(found.job, origin.into());
         }
         self.registry.isolation.returned.take(Which::Descendants(self, since))
     }
@@ -399,10 +400,14 @@ impl WorkerThread {
         since: Point,
     ) -> impl Iterator<Item = (usize, Descent)> + use<'_> {
         let others = (0..self.registry.sleep.seats_in_use()).filter(|other| *other != self.index());
-        others.filter_map(move |other| {
-            let descent = self.registry.threads[other].lineage.read()?;
-            self.comes_from(descent.origin, since).then_some((other, descent))
-        })
+        others.filter_map(move |other| Some((other, self.descent_at(other, since)?)))
+    }
+
+    /// Returns the descent of this worker, if it is in the middle of such a descendant.
+    #[inline(never)]
+    fn descent_at(&self, other: usize, since: Point) -> Option<Descent> {
+        let descent = self.registry.threads[other].lineage.read()?;
+        self.comes_from(descent.origin, since).then_some(descent)
     }
 
     /// Returns `true` if the origin descends from what this worker waits for since that point.

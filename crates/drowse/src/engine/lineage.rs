@@ -200,6 +200,7 @@ impl Lineage {
         }
     }
 
+    #[inline(never)]
     fn write(&self, (worker, mark): (usize, i64), since: Point) {
         // ORDERING: relaxed; only the worker writes it.
         let version = self.version.load(Ordering::Relaxed);

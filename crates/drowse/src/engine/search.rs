@@ -109,6 +109,7 @@ impl WorkerThread {
     }
 
     /// Takes the oldest item of the worker's own deque, in the way of a thief.
+    #[inline(never)]
     pub(super) fn steal_from_itself(&self) -> Option<JobRef> {
         while !self.deque.is_empty() {
             // If the theft fails after this, a thief has taken an item.

@@ -169,8 +169,9 @@ impl WorkerThread {
     /// have jobs.
     fn others_from(&self, start: usize) -> impl Iterator<Item = usize> + use<'_> {
         let (this, count) = (self.index(), self.registry.sleep.seats_in_use());
-        let others = (start..count).chain(0..start).filter(move |victim| *victim != this);
-        others.filter(|victim| !self.registry.sleep.is_asleep(*victim))
+        let others = (start..start + count)
+            .map(move |victim| victim - if victim < count { 0 } else { count });
+        others.filter(move |victim| *victim != this && !self.registry.sleep.is_asleep(*victim))
     }
 
     /// Returns `true` if the deque of another worker holds a job.
