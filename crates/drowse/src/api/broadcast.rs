@@ -5,7 +5,7 @@ use super::spawn::spawned_job;
 use crate::diagnose::WaitFor;
 use crate::engine::{Registry, WorkerThread, is_isolated};
 use crate::job::StackJob;
-use crate::latch::{CountLatch, LatchRef};
+use crate::latch::CountLatch;
 use crate::unwind;
 use drowse_sync::Arc;
 use std::fmt;
@@ -135,8 +135,7 @@ where
         result.expect("it is called once")
     };
     let latch = CountLatch::new(registry.num_threads(), waiter);
-    let jobs: Vec<_> =
-        (0..registry.num_threads()).map(|_| StackJob::new(&run, LatchRef::new(&latch))).collect();
+    let jobs: Vec<_> = (0..registry.num_threads()).map(|_| StackJob::new(&run, &latch)).collect();
     // SAFETY: we wait for all jobs before we leave this frame, so they outlive their execution.
     // `OP` is `Sync`, `R` is `Send`. The caller holds the pool, so it has not ended.
     unwind::or_abort(|| unsafe {

@@ -107,7 +107,7 @@ impl Starter for Callbacks {
             return; // The pool ends, and so does the worker, without having been there.
         }
         let registry = self.registry();
-        let home = registry.threads[worker].terminate.word();
+        let home = &registry.threads[worker].terminate;
         while !self.try_start(worker) {
             // The worker searches, as if its thread had come and found nothing.
             let _ = registry.sleep.arrive(worker, home);
@@ -151,7 +151,7 @@ impl Registry {
     pub(super) fn leave(&self, index: usize) -> bool {
         // SAFETY: the calling thread has the core, or it is new.
         let worker = unsafe { self.core(index) };
-        let home = self.threads[index].terminate.word();
+        let home = &self.threads[index].terminate;
         self.sleep.leave(index, home, &Leaving { worker })
     }
 }

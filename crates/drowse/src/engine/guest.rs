@@ -27,7 +27,7 @@ impl Registry {
     /// Makes this thread, which is not a worker of the pool, the guest of a worker that sleeps.
     /// `None` if all seats are taken, or guests are not let in.
     pub(super) fn sit_down(&self) -> Option<Guest<'_>> {
-        let index = self.sleep.take_seat(|worker| self.threads[worker].terminate.word())?;
+        let index = self.sleep.take_seat(|worker| &self.threads[worker].terminate)?;
         // SAFETY: the worker sleeps in its main loop until the seat is given back, and its core is
         // at rest since `before_sleep`. `take_seat` has acquired what was done there.
         let worker = unsafe { self.core(index) };
@@ -88,7 +88,7 @@ impl Drop for Guest<'_> {
         if self.registry.is_left_behind() {
             return; // The worker is in the parent, and so is the guest.
         }
-        let home = self.registry.threads[worker.index()].terminate.word();
+        let home = &self.registry.threads[worker.index()].terminate;
         // WAKE: the worker, if there is something left to do in its place.
         self.registry.sleep.give_seat_back(worker.index(), home, &Leaving { worker });
     }

@@ -18,10 +18,9 @@ use super::worker::WorkerThread;
 use crate::deque::{self, Stealer};
 use crate::diagnose::Probe;
 use crate::job::{JobFifo, JobHeader, JobRef};
-use crate::latch::OnceLatch;
 use crate::metrics::{Metrics, WorkMeter};
 use crate::unwind::{self, Payload};
-use drowse_sleep::{Posters, Reason, Sleep, Starter, Waker};
+use drowse_sleep::{LatchWord, Posters, Reason, Sleep, Starter, Waker};
 use drowse_sync::atomic::AtomicUsize;
 use drowse_sync::{Arc, CachePadded, Counter, Outlined, Prepared, Queue, Table, look, say};
 use std::fmt;
@@ -86,8 +85,8 @@ const DEQUE_CAPACITY: usize = if cfg!(drowse_loom) { 2 } else { 64 };
 #[derive(Debug)]
 pub(super) struct ThreadInfo {
     core: Box<CachePadded<WorkerThread>>,
-    /// Set when the pool ends.
-    pub(super) terminate: OnceLatch,
+    /// Set once, when the pool ends: the worker waits for it in its main loop.
+    pub(super) terminate: LatchWord,
     /// Thieves' end of its deque.
     pub(super) stealer: Stealer<JobHeader>,
     /// Letters: jobs for this worker only.
@@ -114,7 +113,7 @@ impl ThreadInfo {
         let core = WorkerThread::new(index, owner.with_hook(after_slow_push), plan);
         Self {
             core: Box::new(CachePadded::new(core)),
-            terminate: OnceLatch::new(),
+            terminate: LatchWord::new(),
             stealer,
             broadcasts: Parcels::new(),
             fifo: JobFifo::new(),

@@ -6,8 +6,9 @@
 
 use super::registry::Registry;
 use super::stock::SharedCount;
+use drowse_sleep::{LatchWord, Reason};
 use drowse_sync::atomic::Ordering;
-use drowse_sync::{ThreadId, mutant};
+use drowse_sync::{ThreadId, mutant, omittable};
 
 impl Registry {
     /// Adds a reason to live, for a job that the calling thread spawns. The caller must hold a
@@ -73,8 +74,13 @@ impl SharedCount for Registry {
             registry.sleep.end_detection();
             for (index, thread) in registry.threads.iter().take(registry.num_threads()).enumerate()
             {
+                // SAFETY: the latch is borrowed, so it is alive.
+                let slept = unsafe { LatchWord::set(&thread.terminate) };
                 // WAKE: each worker waits for its own latch, in its main loop, and may sleep there.
-                thread.terminate.set_and_wake(registry, index);
+                omittable!(
+                    "engine/terminate-no-wake",
+                    registry.wake_owner(index, slept, Reason::Terminate)
+                );
             }
         }
     }

@@ -184,7 +184,7 @@ impl WorkerThread {
 
     /// Returns the latch that is set when the pool ends.
     pub(crate) fn end(&self) -> &LatchWord {
-        self.registry.threads[self.index].terminate.word()
+        &self.registry.threads[self.index].terminate
     }
 
     /// Records that the calling thread begins to be this worker.

@@ -5,18 +5,16 @@
 //! | [`SpinLatch`] | the one job is done | the worker that made it; runs jobs meanwhile |
 //! | [`CountLatch`] | all its jobs are done | a worker of any pool; a thread outside, blocking |
 //! | [`LockLatch`] | a worker or a thread outside sets it | a thread outside, blocking |
-//! | [`OnceLatch`] | the pool ends | each worker in its main loop |
 //!
-//! A worker sleeps on the [`LatchWord`](drowse_sleep::LatchWord) in all but `LockLatch`.
+//! A worker sleeps on the [`LatchWord`](drowse_sleep::LatchWord) in the first two; in its main loop, on
+//! that of its seat, which is set when the pool ends.
 
 mod count;
 mod lock;
-mod once;
 mod worker;
 
 pub(crate) use count::CountLatch;
 pub(crate) use lock::LockLatch;
-pub(crate) use once::OnceLatch;
 pub(crate) use worker::SpinLatch;
 
 use crate::engine::WorkerThread;
@@ -40,22 +38,13 @@ pub(crate) trait Latch {
     }
 }
 
-/// Reference to a latch that another frame owns.
-#[derive(Debug)]
-pub(crate) struct LatchRef<'a, L>(&'a L);
-
-impl<'a, L> LatchRef<'a, L> {
-    pub(crate) fn new(latch: &'a L) -> Self {
-        Self(latch)
-    }
-}
-
-impl<L: Latch> Latch for LatchRef<'_, L> {
+/// A latch that another frame owns.
+impl<L: Latch> Latch for &L {
     unsafe fn set(this: *const Self, setter: &WorkerThread) {
         // SAFETY: `this` is alive as the call begins, and is not used once the inner latch is being
         // set.
         unsafe {
-            let inner: *const L = (*this).0;
+            let inner: *const L = *this;
             L::set(inner, setter);
         }
     }
