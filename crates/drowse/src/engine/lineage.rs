@@ -226,6 +226,7 @@ impl Lineage {
 
     /// Returns the worker's descent, if it has one. It may be a mixture of two: see
     /// [`is_still`](Self::is_still).
+    #[inline(never)]
     pub(super) fn read(&self) -> Option<Descent> {
         // ORDERING: acquire pairs with the release in `write`.
         let version = self.version.load(Ordering::Acquire);

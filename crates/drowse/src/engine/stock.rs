@@ -310,6 +310,7 @@ impl WorkerThread {
     }
 
     /// Gives back all counts that it holds and does not need.
+    #[inline(never)]
     pub(crate) fn settle(&self) {
         self.stocks.scopes.settle();
         self.stocks.reasons.settle();
