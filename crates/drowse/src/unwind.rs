@@ -23,22 +23,29 @@ pub(crate) fn resume_unwinding(payload: Payload) -> ! {
 }
 
 /// Drops a value of the user's where its panic must not replace another panic, or must not unwind
-/// at all. The panic hook has reported such a panic; it ends here.
+/// at all. The panic hook has reported such a panic; it ends here. Its payload is dropped quietly,
+/// too.
 #[inline]
 pub(crate) fn drop_quietly<T>(value: T) {
     if mem::needs_drop::<T>() {
         if let Err(payload) = halt_unwinding(|| drop(value)) {
-            drop_payload(payload);
+            drop_payload(payload, MOST_PAYLOADS);
         }
     }
 }
 
-/// Drops the payload of such a panic. If that panics too, the second payload is leaked: its drop
-/// might panic with a payload of the same kind, without end.
+/// Number of payloads that are dropped in a row after the first: a payload may panic when it is
+/// dropped, with a payload that panics too, and so on. The next one is leaked.
+const MOST_PAYLOADS: u32 = 7;
+
+/// Drops the payload of such a panic, and then up to `more` of its kind.
 #[cold]
 #[inline(never)]
-fn drop_payload(payload: Payload) {
-    mem::forget(halt_unwinding(|| drop(payload)));
+fn drop_payload(payload: Payload, more: u32) {
+    match halt_unwinding(|| drop(payload)) {
+        Err(next) if more > 0 => drop_payload(next, more - 1),
+        dropped => mem::forget(dropped),
+    }
 }
 
 /// Calls `f`, and aborts the process if it unwinds: that would free what other threads still use,

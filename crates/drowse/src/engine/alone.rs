@@ -4,9 +4,8 @@
 //! do not sleep alone: they do the other work. The last one lends its place to a spare when there
 //! is work, and until then sleeps like any other worker, so that posts find it.
 
-use super::isolate::MOST_THEFTS;
+use super::isolation::MOST_THEFTS;
 use super::lineage::Point;
-use super::parcels::Which;
 use super::place::IfNobody;
 use super::registry::Registry;
 use super::worker::WorkerThread;
@@ -37,7 +36,7 @@ impl WorkerThread {
         let has_been_refused = Cell::new(false);
         let freed = self.registry.spares.freed();
         let has_news = || {
-            self.registry.isolation.returned.have(Which::Descendants(self, since))
+            self.registry.isolation.returned.have(Some(&self.since(since)))
                 || self.has_letter_to_see_to(since, !has_been_refused.get())
                 || self.place_is_wanted()
                 || (has_been_refused.get() && self.registry.spares.freed() != freed)
@@ -101,6 +100,6 @@ impl WorkerThread {
             return false;
         };
         (can_lend && self.registry.spares.can_be_had())
-            || self.registry.threads[place].broadcasts.have(Which::Descendants(self, since))
+            || self.registry.threads[place].broadcasts.have(Some(&self.since(since)))
     }
 }

@@ -11,77 +11,10 @@
 //! placeholder stays where it is until it is popped or stolen. So all other jobs keep their
 //! positions, and can be stolen.
 
+use super::placeholders::Queued;
 use super::worker::WorkerThread;
 use crate::job::{JobFifo, JobRef, Placeholder};
-use drowse_sync::{Arc, Outlined, faulty, omittable};
-use std::cell::{Cell, RefCell, RefMut};
-use std::collections::VecDeque;
-
-/// The placeholders in a worker's own deque.
-#[derive(Debug, Default)]
-pub(super) struct InOrder {
-    lists: RefCell<Outlined<Lists>>,
-    is_used: Cell<bool>,
-}
-
-#[derive(Debug, Default)]
-struct Lists {
-    /// Placeholders with jobs, oldest first. Also those from which thieves have taken the job.
-    queued: VecDeque<Queued>,
-    /// Placeholders that the worker has emptied, and that may still be in the deque.
-    emptied: Vec<Queued>,
-}
-
-#[derive(Debug)]
-struct Queued {
-    position: i64,
-    /// For comparison only: the fifo may be gone when the job has run.
-    fifo: *const JobFifo,
-    placeholder: Arc<Placeholder>,
-    /// The reference that the deque holds.
-    reference: JobRef,
-}
-
-impl InOrder {
-    /// Returns `true` if there may be placeholders in the deque.
-    pub(super) fn is_used(&self) -> bool {
-        self.is_used.get()
-    }
-
-    /// Returns the lists, without outdated placeholders: those at `end` or after it have been
-    /// popped, and thieves take the oldest first.
-    #[inline(never)]
-    fn lists(&self, end: i64) -> RefMut<'_, Outlined<Lists>> {
-        let mut lists = self.lists.borrow_mut();
-        while lists.queued.back().is_some_and(|newest| newest.position >= end) {
-            lists.queued.pop_back();
-        }
-        while lists.queued.front().is_some_and(|oldest| oldest.placeholder.is_empty()) {
-            lists.queued.pop_front();
-        }
-        lists
-    }
-}
-
-impl Lists {
-    /// Takes the oldest job of the fifo that `newest` belongs to, at `since` or after it. `None` if
-    /// `newest`, which was popped at `position`, is the oldest, or belongs to no fifo.
-    fn take_older(&mut self, newest: JobRef, position: i64, since: i64) -> Option<JobRef> {
-        let is_newest = |it: &&Queued| it.position == position && it.reference == newest;
-        let fifo = self.queued.back().filter(is_newest)?.fifo;
-        let since = faulty!("fifo/older-than-the-wait", since, i64::MIN);
-        let first = self.queued.partition_point(|it| it.position < since);
-        for i in first..self.queued.len() - 1 {
-            let it = &self.queued[i];
-            if let Some(job) = if it.fifo == fifo { it.placeholder.take() } else { None } {
-                self.emptied.extend(self.queued.remove(i));
-                return Some(job);
-            }
-        }
-        self.queued.pop_back();
-        None
-    }
-}
+use drowse_sync::{Arc, omittable};
 
 impl WorkerThread {
     /// Offers a job to all workers, as [`push`](Self::push) does. The worker itself runs it after

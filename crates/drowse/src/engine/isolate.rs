@@ -23,28 +23,22 @@
 //! job and begun another. Then we may not run what was stolen. We return it to the pool, as a job
 //! that was stolen there, and another worker runs it as if it had stolen it itself.
 
-use super::in_order::InOrder;
+use super::isolation::{Isolation, MOST_OF_REST, MOST_THEFTS, let_others_in};
 use super::lineage::{Descent, Found, Mark, Origin, Origins, Point};
-use super::parcels::{Parcels, Which};
+use super::parcels::Waiter;
 use super::registry::Registry;
 use super::worker::WorkerThread;
 use crate::deque::Steal;
 use crate::diagnose::WaitFor;
 use crate::job::{JobHeader, JobRef};
 use drowse_sleep::LatchWord;
-use drowse_sync::{Counter, faulty, hint, omittable};
+use drowse_sync::{faulty, hint, omittable};
 use std::cell::Cell;
 use std::ptr::NonNull;
 
 /// Rounds of looking for descendants before a worker takes some by force, and before it sleeps.
 const ROUNDS_UNTIL_FORCE: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 1 } else { 64 };
 const ROUNDS_UNTIL_SLEEP: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 2 } else { 128 };
-
-/// Number of jobs, spawned by a stolen one, that its thief runs before it gives back the rest.
-pub(super) const MOST_OF_REST: u32 = if cfg!(any(drowse_loom, drowse_shuttle)) { 2 } else { 64 };
-
-/// Thefts that are followed, from thief to victim.
-pub(super) const MOST_THEFTS: u32 = 16;
 
 drowse_sync::thread_local! {
     /// `true` while this thread, which is not a worker, is in an isolated region.
@@ -56,61 +50,6 @@ pub(crate) fn is_isolated() -> bool {
     WorkerThread::with_current(|worker| {
         worker.map_or_else(|| OUTSIDE.with(Cell::get), WorkerThread::is_isolated)
     })
-}
-
-/// Isolation of the code that a worker runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Isolation {
-    /// Waits run any job.
-    Off,
-    /// Every job of the pool is isolated. Waits run descendants; `yield_now` runs any job.
-    Pool,
-    /// The code is in a region. Waits run descendants; `yield_now` runs what the region has made.
-    Region,
-}
-
-/// Isolation of a worker: of what it runs now, and of what it has spawned there.
-#[derive(Debug)]
-pub(super) struct Isolated {
-    isolation: Cell<Isolation>,
-    /// Position of its deque at which the job began that it runs now, or the region in it.
-    pub(super) floor: Cell<i64>,
-    /// Jobs that it has spawned in isolation, to be run oldest first.
-    pub(super) in_order: InOrder,
-    /// Earliest point at which a task was spawned that the future being polled awaits.
-    awaits: Cell<Option<Point>>,
-}
-
-impl Isolated {
-    pub(super) fn new(in_isolated_pool: bool) -> Self {
-        let isolation = if in_isolated_pool { Isolation::Pool } else { Isolation::Off };
-        let (isolation, floor) = (Cell::new(isolation), Cell::new(0));
-        Self { isolation, floor, in_order: InOrder::default(), awaits: Cell::new(None) }
-    }
-}
-
-/// Isolation in a pool.
-#[derive(Debug)]
-pub(super) struct PoolIsolation {
-    /// `true` if every job runs in isolation.
-    everywhere: bool,
-    /// Number of workers in an isolated region.
-    regions: Counter,
-    /// Number of running jobs that have [ancestors](super::ancestry) in other pools.
-    pub(super) with_ancestors: Counter,
-    /// Jobs that were stolen by mistake, or left for a worker that waits in isolation.
-    pub(super) returned: Parcels,
-}
-
-impl PoolIsolation {
-    pub(super) fn new(everywhere: bool) -> Self {
-        let (regions, with_ancestors) = (Counter::new(), Counter::new());
-        Self { everywhere, regions, with_ancestors, returned: Parcels::new() }
-    }
-
-    pub(super) fn is_everywhere(&self) -> bool {
-        self.everywhere
-    }
 }
 
 /// Guard of an isolated region of code. To be dropped on the same thread.
@@ -152,14 +91,6 @@ impl Drop for Region {
                 unsafe { worker.as_ref() }.leave_region(before, floor);
             }
         }
-    }
-}
-
-/// Lets shuttle switch where a thief may begin another job, or its victim fall asleep: random
-/// schedules seldom do so by themselves.
-pub(super) fn let_others_in() {
-    if cfg!(drowse_shuttle) {
-        hint::spin_loop();
     }
 }
 
@@ -331,7 +262,7 @@ impl WorkerThread {
         let own = self
             .pop_in_order(faulty!("isolate/any-own", since.position, i64::MIN))
             .map(Found::from);
-        own.or_else(|| self.take_letter_of(Which::Descendants(self, since)))
+        own.or_else(|| self.take_letter_of(Some(&self.since(since))))
     }
 
     /// Restores the descent that others saw before.
@@ -390,7 +321,7 @@ impl WorkerThread {
             }
             self.registry.give_back(found.job, origin.into());
         }
-        self.registry.isolation.returned.take(Which::Descendants(self, since))
+        self.registry.isolation.returned.take(Some(&self.since(since)))
     }
 
     /// Returns the workers that are in the middle of a descendant of what this one waits for since
@@ -408,6 +339,11 @@ impl WorkerThread {
     fn descent_at(&self, other: usize, since: Point) -> Option<Descent> {
         let descent = self.registry.threads[other].lineage.read()?;
         self.comes_from(descent.origin, since).then_some(descent)
+    }
+
+    /// Returns the worker as one that waits for descendants of what began at that point.
+    pub(super) fn since(&self, since: Point) -> impl Waiter + '_ {
+        WaitsSince { worker: self, since }
     }
 
     /// Returns `true` if the origin descends from what this worker waits for since that point.
@@ -435,5 +371,17 @@ impl WorkerThread {
     pub(super) fn found_at(&self, word: NonNull<JobHeader>, origin: Origin) -> Found {
         // SAFETY: `push` puts the words into a deque, and this one has left it now.
         Found { job: unsafe { JobRef::from_word(word) }, origin: Some(origin) }
+    }
+}
+
+/// A worker that waits in isolation for what began at a point.
+struct WaitsSince<'w> {
+    worker: &'w WorkerThread,
+    since: Point,
+}
+
+impl Waiter for WaitsSince<'_> {
+    fn may_run(&self, origin: Origin) -> bool {
+        self.worker.comes_from(origin, self.since)
     }
 }

@@ -12,7 +12,9 @@
 //! | `run` | the steps around a job that a worker runs |
 //! | `wait` | the loop of a worker until a latch is set |
 //! | `isolate`, `alone`, `lineage` | waits in isolation, where a worker must not run other jobs |
-//! | `in_order` | fifos in isolation |
+//! | `isolation` | state of isolation |
+//! | `in_order`, `placeholders` | fifos in isolation |
+//! | `context`, `inherit` | values that jobs inherit |
 //! | `ancestry` | the ancestors of a job in other pools |
 //! | `parcels` | jobs that are not in a deque, with their origins |
 //! | `place`, `places`, `spare` | threads that run in the place of a worker that blocks |
@@ -39,8 +41,10 @@ mod deep;
 mod enter;
 mod guest;
 mod in_order;
+mod inherit;
 mod inject;
 mod isolate;
+mod isolation;
 mod join;
 mod lineage;
 #[cfg(any(drowse_loom, drowse_shuttle))]
@@ -49,6 +53,7 @@ pub(crate) mod models;
 mod observed;
 mod parcels;
 mod place;
+mod placeholders;
 mod places;
 mod push;
 mod recruit;

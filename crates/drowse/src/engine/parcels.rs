@@ -1,7 +1,6 @@
 //! Jobs that are not in a deque, with their origins.
 
-use super::lineage::{Found, Origin, Origins, Point};
-use super::worker::WorkerThread;
+use super::lineage::{Found, Origin, Origins};
 use crate::job::JobRef;
 use drowse_sync::atomic::{AtomicUsize, Ordering};
 use drowse_sync::{Mutex, Outlined};
@@ -37,18 +36,18 @@ impl Parcels {
         self.count.load(Ordering::Acquire) > 0
     }
 
-    /// Takes the first of these jobs, and returns it with the origin by which it is one: a job may
-    /// have two.
+    /// Takes the first job that `by` may run, and returns it with the origin by which it may: a job
+    /// may have two. `None`: a worker that may run any job.
     #[inline]
-    pub(super) fn take(&self, which: Which<'_>) -> Option<Found> {
-        if self.are_there() { self.take_first(which) } else { None }
+    pub(super) fn take(&self, by: Option<&dyn Waiter>) -> Option<Found> {
+        if self.are_there() { self.take_first(by) } else { None }
     }
 
     #[cold]
     #[inline(never)]
-    fn take_first(&self, which: Which<'_>) -> Option<Found> {
+    fn take_first(&self, by: Option<&dyn Waiter>) -> Option<Found> {
         let mut jobs = self.jobs.lock();
-        let (place, origin) = which.first_of(&jobs)?;
+        let (place, origin) = first_for(by, &jobs)?;
         let (job, _) = jobs.remove(place)?;
         // ORDERING: relaxed; the lock orders the stores. A reader that misses this one sees a count
         // that is too high, and finds no job under the lock.
@@ -56,46 +55,33 @@ impl Parcels {
         Some(Found { job, origin })
     }
 
-    /// Returns `true` if there is one of these jobs.
-    pub(super) fn have(&self, which: Which<'_>) -> bool {
-        self.are_there() && which.first_of(&self.jobs.lock()).is_some()
+    /// Returns `true` if there is a job that `by` may run.
+    pub(super) fn have(&self, by: Option<&dyn Waiter>) -> bool {
+        self.are_there() && first_for(by, &self.jobs.lock()).is_some()
     }
 }
 
-/// Jobs that a worker may take.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Which<'w> {
-    Any,
-    /// Those that descend from what this worker waits for in isolation, since that point.
-    Descendants(&'w WorkerThread, Point),
+/// A worker that may take only some jobs.
+pub(super) trait Waiter {
+    /// Returns `true` if it may run jobs with this origin.
+    fn may_run(&self, origin: Origin) -> bool;
 }
 
-impl Which<'_> {
-    /// Returns the position of the first of these jobs, and the origin by which it is one.
-    #[inline(never)]
-    fn first_of(self, jobs: &VecDeque<Parcel>) -> Option<(usize, Option<Origin>)> {
-        for (position, (_, origins)) in jobs.iter().enumerate() {
-            let mut origin = origins.map(|origins| origins.from);
-            let mut also = origins.and_then(|origins| origins.also);
-            loop {
-                if self.includes(origin) {
-                    return Some((position, origin));
-                }
-                if also.is_none() {
-                    break;
-                }
-                origin = also.take();
+/// Returns the position of the first job that `by` may run, and the origin by which it may.
+#[inline(never)]
+fn first_for(by: Option<&dyn Waiter>, jobs: &VecDeque<Parcel>) -> Option<(usize, Option<Origin>)> {
+    for (position, (_, origins)) in jobs.iter().enumerate() {
+        let mut origin = origins.map(|origins| origins.from);
+        let mut also = origins.and_then(|origins| origins.also);
+        loop {
+            if by.is_none_or(|by| origin.is_some_and(|origin| by.may_run(origin))) {
+                return Some((position, origin));
             }
-        }
-        None
-    }
-
-    fn includes(self, origin: Option<Origin>) -> bool {
-        match self {
-            Self::Any => true,
-            Self::Descendants(worker, since) => {
-                origin.is_some_and(|origin| worker.comes_from(origin, since))
+            if also.is_none() {
+                break;
             }
+            origin = also.take();
         }
     }
+    None
 }

@@ -12,7 +12,7 @@
 //! and then both would wait for ever. So a worker in the middle of a job waits for a limited time,
 //! and then runs without a place, and without an index, until it gets one after all.
 
-use super::isolate::MOST_OF_REST;
+use super::isolation::MOST_OF_REST;
 use super::lineage::Found;
 use super::places::{Asked, GivenUp, WAITING};
 use super::registry::Registry;

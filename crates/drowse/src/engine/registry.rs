@@ -4,7 +4,7 @@ use super::absent::Callbacks;
 use super::ancestry::Ancestry;
 use super::bound::Bound;
 use super::context::Context;
-use super::isolate::PoolIsolation;
+use super::isolation::PoolIsolation;
 use super::lineage::Lineage;
 use super::parcels::Parcels;
 use super::places::Places;
@@ -13,7 +13,6 @@ use super::recruit::Recruiter;
 use super::sites::Callers;
 use super::spare::Spares;
 use super::start::{Refused, StartPlan};
-use super::wait::abort_in_forked_child;
 use super::worker::WorkerThread;
 use crate::deque::{self, Stealer};
 use crate::diagnose::Probe;
@@ -215,7 +214,7 @@ impl Registry {
             registry: Arc::as_ptr(self),
             num_threads: self.num_threads(),
             adopts_caller: false,
-            isolates: self.isolation.is_everywhere(),
+            isolates: self.isolation.everywhere,
             has_context: self.has_context(),
             prepared: self.prepared,
         };
@@ -393,6 +392,17 @@ impl Registry {
         };
         unwind::or_abort(|| handler(payload));
     }
+}
+
+/// Aborts the process: a worker in a forked child waits for something that only other workers could
+/// do, and they are in the parent.
+#[cold]
+fn abort_in_forked_child() -> ! {
+    say(format_args!(
+        "drowse: a job or a handler has called fork(), and what its child would wait for now is done by threads that are not in the \
+         child; aborting it (let the child call exec or _exit inside of the job, or fork outside of thread pools)"
+    ));
+    process::abort();
 }
 
 /// Guard of `wait_outside`: calls the acquire handler, also on a panic.

@@ -1,7 +1,7 @@
 //! Queues in which a worker looks for jobs: its own, the pool's, and the last victim's.
 
 use super::lineage::Found;
-use super::parcels::Which;
+use super::parcels::Waiter;
 use super::worker::WorkerThread;
 use crate::deque::{ANY, Steal};
 use crate::job::JobRef;
@@ -49,23 +49,23 @@ impl WorkerThread {
         if self.registry.is_left_behind() {
             return None; // See `take_letter_of`.
         }
-        self.registry.isolation.returned.take(Which::Any)
+        self.registry.isolation.returned.take(None)
     }
 
     /// Takes a job that a broadcast has left for this worker.
     fn take_letter(&self) -> Option<Found> {
-        self.take_letter_of(Which::Any)
+        self.take_letter_of(None)
     }
 
     /// Takes the first of these letters.
     ///
     /// Returns `None` in a forked child: no thread leaves letters there, and a thread of the parent
     /// may have held the lock when the process forked.
-    pub(super) fn take_letter_of(&self, which: Which<'_>) -> Option<Found> {
+    pub(super) fn take_letter_of(&self, by: Option<&dyn Waiter>) -> Option<Found> {
         if self.registry.is_left_behind() {
             return None;
         }
-        self.registry.threads[self.place()?].broadcasts.take(which)
+        self.registry.threads[self.place()?].broadcasts.take(by)
     }
 
     pub(super) fn has_letter(&self) -> bool {

@@ -6,7 +6,7 @@
 //! both of its own. It is started when it is needed, and ends when it was not for a while.
 
 use super::crew::Role;
-use super::isolate::let_others_in;
+use super::isolation::let_others_in;
 use super::lineage::Found;
 use super::places::GivenUp;
 use super::registry::Registry;

@@ -6,8 +6,7 @@ use crate::diagnose::WaitFor;
 use crate::job::Slabs;
 use crate::unwind;
 use drowse_sleep::{Host, Idle, LatchWord};
-use drowse_sync::{heavy_fences_executed, look, omittable, say};
-use std::process;
+use drowse_sync::{heavy_fences_executed, look, omittable};
 use std::time::Duration;
 
 /// Sleep after which a worker gives back the memory that a flood of jobs has taken up. Not earlier:
@@ -88,9 +87,7 @@ impl WorkerThread {
     /// see to its place, or if it is bored: then returns `true`.
     pub(super) fn look_elsewhere(&self, latch: &LatchWord, is_main_loop: bool) -> bool {
         let sleep = &self.registry.sleep;
-        if sleep.is_left_behind() {
-            abort_in_forked_child();
-        }
+        self.registry.abort_if_left_behind();
         let idle = sleep.start_looking(self.index());
         // A guest may take the seat of a worker that sleeps in its main loop. An adopted thread
         // counts as in the middle of a job: its main loop runs inside of the user's call that shuts
@@ -184,17 +181,6 @@ impl WorkerThread {
         self.run_found(found);
         true
     }
-}
-
-/// Aborts the process: a worker in a forked child waits for something that only other workers could
-/// do, and they are in the parent.
-#[cold]
-pub(super) fn abort_in_forked_child() -> ! {
-    say(format_args!(
-        "drowse: a job or a handler has called fork(), and what its child would wait for now is done by threads that are not in the \
-         child; aborting it (let the child call exec or _exit inside of the job, or fork outside of thread pools)"
-    ));
-    process::abort();
 }
 
 /// Callbacks of `Sleep` to a worker that falls asleep.

@@ -1,7 +1,7 @@
 //! Worker: the state that only its own thread uses.
 
 use super::current::Detour;
-use super::isolate::Isolated;
+use super::isolation::Isolated;
 use super::lineage::{Lineage, Origin, Origins, Point};
 use super::place::NOWHERE;
 use super::places::Ticket;
