@@ -5,7 +5,7 @@ use drowse::model::Places;
 use drowse_models::{Parcel, every_interleaving, with_preemptions};
 use drowse_sync::{Arc, thread};
 
-/// One place, and what whoever has it may touch.
+/// One place for three seats, and what its holder may touch.
 struct Pool {
     places: Places,
     index: Parcel,
@@ -13,7 +13,7 @@ struct Pool {
 
 impl Pool {
     fn new() -> Arc<Self> {
-        Arc::new(Self { places: Places::new(1), index: Parcel::of(0) })
+        Arc::new(Self { places: Places::new(1, 3), index: Parcel::of(0) })
     }
 
     fn start(self: &Arc<Self>, work: fn(&Self)) -> thread::JoinHandle<()> {
@@ -27,12 +27,12 @@ impl Pool {
 
     /// Waits for the place, runs, and leaves it.
     fn visit(&self, seat: usize) {
-        if let Err(ticket) = self.places.ask_for(0, seat) {
-            ticket.wait();
-            assert!(ticket.is_granted() && !self.places.withdraw(&ticket));
+        if !self.places.ask_for(0, seat) {
+            self.places.wait(seat);
+            assert!(self.places.is_granted(seat) && !self.places.withdraw(0, seat));
         }
         self.run();
-        self.places.give_up(0);
+        self.places.give_up(0, false);
     }
 
     fn end(&self, runs: u32) {
@@ -47,7 +47,7 @@ fn a_place_that_is_given_up_goes_to_one_who_waits() {
         let pool = Pool::new();
         let waiter = pool.start(|pool| pool.visit(1));
         pool.run();
-        pool.places.give_up(0);
+        pool.places.give_up(0, false);
         waiter.join().unwrap();
         pool.end(2);
     });
@@ -59,7 +59,7 @@ fn two_who_wait_have_it_one_after_the_other() {
         let pool = Pool::new();
         let waiters = [pool.start(|pool| pool.visit(1)), pool.start(|pool| pool.visit(2))];
         pool.run();
-        pool.places.give_up(0);
+        pool.places.give_up(0, false);
         waiters.into_iter().for_each(|waiter| waiter.join().unwrap());
         pool.end(3);
     });
@@ -71,21 +71,21 @@ fn a_place_is_granted_or_the_wish_withdrawn() {
     every_interleaving(|| {
         let pool = Pool::new();
         let waiter = pool.start(|pool| {
-            if let Err(ticket) = pool.places.ask_for(0, 1) {
-                if pool.places.withdraw(&ticket) {
-                    assert!(!ticket.is_granted());
+            if !pool.places.ask_for(0, 1) {
+                if pool.places.withdraw(0, 1) {
+                    assert!(!pool.places.is_granted(1));
                     return;
                 }
-                assert!(ticket.is_granted());
+                assert!(pool.places.is_granted(1));
             }
             pool.run();
-            pool.places.give_up(0);
+            pool.places.give_up(0, false);
         });
         pool.run();
         // One that is between two jobs goes on if nobody wants its place.
         if !pool.places.yield_to_waiter(0) {
             pool.run();
-            pool.places.give_up(0);
+            pool.places.give_up(0, false);
         }
         waiter.join().unwrap();
         assert!(pool.places.are_at_rest(1));
@@ -96,12 +96,12 @@ fn a_place_is_granted_or_the_wish_withdrawn() {
 #[test]
 fn one_of_two_who_give_up_the_last_places_is_the_last() {
     every_interleaving(|| {
-        let places = Arc::new(Places::new(2));
+        let places = Arc::new(Places::new(2, 2));
         let other = thread::spawn({
             let places = Arc::clone(&places);
-            move || places.give_up_unless_last(1)
+            move || places.give_up(1, true)
         });
-        let given = [places.give_up_unless_last(0), other.join().unwrap()];
+        let given = [places.give_up(0, true), other.join().unwrap()];
         assert!(given[0] != given[1]);
         assert!(places.are_at_rest(1));
     });

@@ -39,7 +39,7 @@ pub mod deque {
     }
 }
 
-pub use crate::engine::models::{Descent, Lineage, Places, Seen, Ticket};
+pub use crate::engine::models::{Descent, Lineage, Places, Seen};
 
 /// Latch of a thread that belongs to no pool.
 #[derive(Debug)]

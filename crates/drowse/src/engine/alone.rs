@@ -34,12 +34,12 @@ impl WorkerThread {
     pub(super) fn sleep_alone(&self, latch: &LatchWord, what: WaitFor, since: Point) {
         self.assert_settled();
         let has_been_refused = Cell::new(false);
-        let freed = self.registry.spares.freed();
+        let freed = self.registry.bench.freed();
         let has_news = || {
             self.registry.isolation.returned.have(Some(&self.since(since)))
                 || self.has_letter_to_see_to(since, !has_been_refused.get())
                 || self.place_is_wanted()
-                || (has_been_refused.get() && self.registry.spares.freed() != freed)
+                || (has_been_refused.get() && self.registry.bench.freed() != freed)
                 || self.descendants_are_pushed(since)
         };
         // WAKE: the latch's setter wakes us. So does a worker that runs a descendant and pushes
@@ -62,9 +62,9 @@ impl WorkerThread {
         }
         // What others have spawned, or were sent, may not have been begun by any worker.
         let is_elsewhere = matches!(what, WaitFor::Install | WaitFor::Handle | WaitFor::Future);
-        let is_last = !self.registry.places.begin_alone() || is_elsewhere;
+        let is_last = !self.registry.bench.begin_alone(self.registry.num_threads()) || is_elsewhere;
         has_been_refused.set(is_last);
-        let must_lend = is_last && self.registry.spares.can_be_had();
+        let must_lend = is_last && self.registry.bench.has_spare();
         if is_last && !must_lend {
             self.registry.report_shortage_of_spares();
         }
@@ -75,7 +75,7 @@ impl WorkerThread {
             true => self.sleep_until_work(latch),
             false => sleep(),
         }
-        self.registry.places.end_alone();
+        self.registry.bench.end_alone();
         // What we wait for may need a worker that does other work, and there is no other.
         if sees_work {
             lend_place();
@@ -99,7 +99,7 @@ impl WorkerThread {
         let Some(place) = self.place().filter(|place| self.registry.has_letter(*place)) else {
             return false;
         };
-        (can_lend && self.registry.spares.can_be_had())
+        (can_lend && self.registry.bench.has_spare())
             || self.registry.threads[place].broadcasts.have(Some(&self.since(since)))
     }
 }

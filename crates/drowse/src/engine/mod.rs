@@ -17,7 +17,7 @@
 //! | `context`, `inherit` | values that jobs inherit |
 //! | `ancestry` | the ancestors of a job in other pools |
 //! | `parcels` | jobs that are not in a deque, with their origins |
-//! | `place`, `places`, `spare` | threads that run in the place of a worker that blocks |
+//! | `place`, `bench`, `spare` | threads that run in the place of a worker that blocks |
 //! | `deep` | waits of a worker whose stack is full of waits |
 //! | `stock` | counts that a worker holds, so that the shared ones are changed less often |
 //! | `bound` | bound on the number of jobs under way |
@@ -33,6 +33,7 @@
 mod absent;
 mod alone;
 mod ancestry;
+mod bench;
 mod bound;
 mod context;
 mod crew;
@@ -54,7 +55,6 @@ mod observed;
 mod parcels;
 mod place;
 mod placeholders;
-mod places;
 mod push;
 mod recruit;
 mod registry;

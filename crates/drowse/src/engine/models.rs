@@ -1,8 +1,7 @@
 //! Wrappers of engine types for the models. Absent in a normal build.
 
+use super::bench::{self, Asked, Release};
 use super::lineage::{self, Mark, Origin};
-use super::places::{self, Asked, GivenUp};
-use drowse_sync::Arc;
 
 /// Origin of a stolen job, and where its descendants begin: victim, position, since.
 pub type Descent = (usize, i64, i64);
@@ -48,63 +47,57 @@ impl Seen {
     }
 }
 
-/// The places of a pool.
+/// The bench of a pool without spares.
 #[derive(Debug)]
-pub struct Places(places::Places);
-
-/// Request of a worker that waits for a place.
-#[derive(Debug)]
-pub struct Ticket(Arc<places::Ticket>);
+pub struct Places {
+    bench: bench::Bench,
+}
 
 impl Places {
-    /// Creates `count` places, each of them held by the worker of its number.
-    pub fn new(count: usize) -> Self {
-        Self(places::Places::new(count))
+    /// Creates `count` places, each of them held by the worker of its number, for `seats` seats.
+    pub fn new(count: usize, seats: usize) -> Self {
+        let bench = bench::Bench::new(count, seats - count);
+        for _ in count..seats {
+            assert!(bench.lock().add_spare().is_some());
+        }
+        Self { bench }
     }
 
-    /// Gives a place to the worker that waits for it, or else leaves it free.
-    pub fn give_up(&self, place: usize) {
-        assert_ne!(self.0.give_up(place, true), GivenUp::No);
-    }
-
-    /// Gives a place up as [`give_up`](Self::give_up) does, but not the last one that is held.
-    /// Returns `true` if it was given up.
-    pub fn give_up_unless_last(&self, place: usize) -> bool {
-        self.0.give_up(place, false) != GivenUp::No
+    /// Gives a place to the worker that waits for it, or else leaves it free, unless it is the last
+    /// one that is held and `unless_last`. Returns `true` if it was given up.
+    pub fn give_up(&self, place: usize, unless_last: bool) -> bool {
+        let release = if unless_last { Release::UnlessLast } else { Release::Always };
+        let mut bench = self.bench.lock();
+        bench.pass_on(place).is_some() || bench.release(place, release)
     }
 
     /// Gives a place to the worker that waits for it. Returns `false` if none does.
     pub fn yield_to_waiter(&self, place: usize) -> bool {
-        self.0.yield_to_waiter(place).is_some()
+        self.bench.lock().pass_on(place).is_some()
     }
 
-    /// Asks for a place for this seat. `Err` if another seat holds it.
-    pub fn ask_for(&self, place: usize, seat: usize) -> Result<(), Ticket> {
-        match self.0.ask_for(place, seat) {
-            Asked::Here => Ok(()),
-            Asked::Wait(ticket, _) => Err(Ticket(ticket)),
-        }
+    /// Asks for a place for this seat. Returns `false` if another seat holds it.
+    pub fn ask_for(&self, place: usize, seat: usize) -> bool {
+        matches!(self.bench.lock().ask_for(place, seat), Asked::Here)
     }
 
     /// Withdraws the request. Returns `false` if it has been granted.
-    pub fn withdraw(&self, ticket: &Ticket) -> bool {
-        self.0.withdraw(&ticket.0)
+    pub fn withdraw(&self, place: usize, seat: usize) -> bool {
+        self.bench.lock().withdraw(place, seat)
+    }
+
+    /// Returns `true` if the place that was asked for from this seat has been granted.
+    pub fn is_granted(&self, seat: usize) -> bool {
+        self.bench.is_granted(seat)
+    }
+
+    /// Waits until the place is granted, however long that takes.
+    pub fn wait(&self, seat: usize) {
+        self.bench.wait(seat);
     }
 
     /// Returns `true` if no worker waits for a place, and `free` places are free.
     pub fn are_at_rest(&self, free: usize) -> bool {
-        self.0.are_at_rest(free)
-    }
-}
-
-impl Ticket {
-    /// Returns `true` if the place has been granted.
-    pub fn is_granted(&self) -> bool {
-        self.0.is_granted()
-    }
-
-    /// Waits until the place is granted, however long that takes.
-    pub fn wait(&self) {
-        self.0.wait();
+        self.bench.is_at_rest(free)
     }
 }

@@ -24,7 +24,7 @@ impl Pool for Registry {
     }
 
     fn most_spares(&self) -> usize {
-        self.spares.most()
+        self.bench.most_spares()
     }
 
     fn thread(&self, worker: usize) -> Option<ThreadId> {

@@ -12,20 +12,30 @@
 //! and then both would wait for ever. So a worker in the middle of a job waits for a limited time,
 //! and then runs without a place, and without an index, until it gets one after all.
 
+use super::bench::{Asked, Release};
 use super::isolation::MOST_OF_REST;
 use super::lineage::Found;
-use super::places::{Asked, GivenUp, WAITING};
 use super::registry::Registry;
 use super::worker::WorkerThread;
 use drowse_sleep::LatchWord;
 use drowse_sync::{Arc, hint, look, omittable};
 use std::time::Duration;
 
-/// Place of a worker that has none.
-pub(super) const NOWHERE: usize = usize::MAX;
-
 /// Time that a worker in the middle of a job waits for its place.
 const PATIENCE: Duration = Duration::from_millis(100);
+
+/// A worker's relation to its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stand {
+    /// It has this place.
+    At(usize),
+    /// It wants this place again when it comes back.
+    Away(usize),
+    /// It has asked for this place, and runs without.
+    Asked(usize),
+    /// It is a spare that has none and wants none.
+    Nowhere,
+}
 
 /// Treatment of a blocking worker's place if no worker waits for it and there is no spare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,23 +44,51 @@ pub(crate) enum IfNobody {
     GiveUp,
 }
 
+/// Function that takes the job with which a spare begins, and the worker that gives it. It is called
+/// if there is a spare.
+pub(super) type First<'w> = (&'w WorkerThread, fn(&WorkerThread) -> Option<Found>);
+
+/// What has become of a place that a worker wanted to give away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Given {
+    /// Another thread has it.
+    Away,
+    /// It is free.
+    Up,
+    No,
+}
+
 impl Registry {
-    /// Gives a place to a worker that waits for it, else to a spare, which begins with what `first`
-    /// returns. Returns `false` if there is neither; then the caller still has it.
-    pub(super) fn give_away(
-        self: &Arc<Self>,
-        place: usize,
-        first: &dyn Fn() -> Option<Found>,
-    ) -> bool {
-        let mut this = self.places.places[place].lock();
-        if let Some(seat) = self.places.pass_on(&mut this) {
-            drop(this);
+    /// Gives a place to a worker that waits for it, else to a spare, else up, as `release` says.
+    fn give_away(self: &Arc<Self>, place: usize, first: First<'_>, release: Release) -> Given {
+        let mut bench = self.bench.lock();
+        if let Some(seat) = bench.pass_on(place) {
+            drop(bench);
             self.call_to_place(seat);
-            return true;
+            return Given::Away;
         }
-        let spare = self.call_spare(place, first);
-        this.holder = spare.or(this.holder);
-        spare.is_some()
+        let called = self.call_spare(&mut bench, place, Some(first));
+        let is_released = called.is_err() && bench.release(place, release);
+        drop(bench);
+        match called {
+            Ok(()) => return Given::Away,
+            Err(cause) => self.report_no_spare(cause),
+        }
+        if !is_released {
+            return Given::No;
+        }
+        // WAKE: workers that have nothing to do but wait, and have left the place to others.
+        self.call_to_free_place();
+        Given::Up
+    }
+
+    /// Gives a place to a worker that waits for it. Returns `false` if none does.
+    fn yield_place(&self, place: usize) -> bool {
+        let seat = self.bench.lock().pass_on(place);
+        if let Some(seat) = seat {
+            self.call_to_place(seat);
+        }
+        seat.is_some()
     }
 
     /// Calls workers after a place has become free.
@@ -71,131 +109,104 @@ impl Registry {
 impl WorkerThread {
     /// Returns the worker's place, if it has one.
     pub(crate) fn place(&self) -> Option<usize> {
-        if self.place.get() == NOWHERE {
-            self.look_for_place();
+        match self.stand.get() {
+            Stand::At(place) => Some(place),
+            Stand::Asked(place) => self.look_for_place(place),
+            Stand::Away(_) | Stand::Nowhere => None,
         }
-        Some(self.place.get()).filter(|place| *place != NOWHERE)
     }
 
     /// Takes the place that the worker has asked for, if it has been granted.
     #[cold]
-    fn look_for_place(&self) {
-        match self.ticket.take() {
-            Some(ticket) if ticket.is_granted() => self.place.set(ticket.place),
-            ticket => self.ticket.set(ticket),
+    fn look_for_place(&self, place: usize) -> Option<usize> {
+        let is_granted = self.registry().bench.is_granted(self.index());
+        is_granted.then(|| self.stand.set(Stand::At(place)));
+        is_granted.then_some(place)
+    }
+
+    /// Withdraws the request of a worker that runs without a place: it is away then, unless the
+    /// place has been granted.
+    fn withdraw(&self) {
+        if let Stand::Asked(place) = self.stand.get() {
+            let is_withdrawn = self.registry().bench.lock().withdraw(place, self.index());
+            self.stand.set(if is_withdrawn { Stand::Away(place) } else { Stand::At(place) });
         }
     }
 
     /// Returns `true` if the place that the worker wants back is free.
     pub(super) fn could_retake_place(&self) -> bool {
-        let place = self.back_to.get();
-        let is_away = place != NOWHERE && self.place.get() == NOWHERE;
-        look!("place/not-retaken", is_away && self.registry().places.is_free(place))
+        let Stand::Away(place) = self.stand.get() else { return false };
+        look!("place/not-retaken", self.registry().bench.is_free(place))
     }
 
     /// Takes the place back if it is free: for a worker that waits in the middle of something that
     /// blocks. What it waits for may have to be done there.
     pub(super) fn retake_place(&self) {
-        let (registry, place) = (self.registry(), self.back_to.get());
-        let may_take =
-            || registry.is_left_behind() || registry.places.take_free(place, self.index());
-        if place != NOWHERE && may_take() {
-            self.place.set(place);
-            self.back_to.set(NOWHERE);
+        if let Stand::Away(place) = self.stand.get() {
+            let registry = self.registry();
+            if registry.is_left_behind() || registry.bench.take_if_free(place, self.index()) {
+                self.stand.set(Stand::At(place));
+            }
         }
     }
 
     /// Calls `f`, which may block, while another thread may have this worker's place. `f` is passed
     /// `true` if one has it. In a forked child the worker keeps its place.
     pub(crate) fn while_away<R>(&self, if_nobody: IfNobody, f: impl FnOnce(bool) -> R) -> R {
-        if self.back_to.get() != NOWHERE {
+        let (given_away, _away) = self.go_away(if_nobody);
+        f(given_away)
+    }
+
+    /// Gives the worker's place away, for as long as the returned guard lives. Also returns `true`
+    /// if another thread has it.
+    fn go_away(&self, if_nobody: IfNobody) -> (bool, Option<Away<'_>>) {
+        if matches!(self.stand.get(), Stand::Away(_)) {
             self.settle(); // For what it has spawned while away.
-            return f(true);
+            return (true, None);
         }
         self.deque.share();
-        let given_away = self.give_place_away(if_nobody, &|| self.oldest_job());
-        let _away = Away::begin(self);
-        f(given_away)
+        let given_away = self.give_place_away(if_nobody, Self::oldest_job);
+        (given_away, Some(Away::begin(self)))
     }
 
     /// Waits until another thread has run this job, in this worker's place. Returns `false` if no
     /// thread can; then the job is not taken.
-    pub(super) fn let_run(&self, job: &dyn Fn() -> Option<Found>) -> bool {
-        let is_here = self.place().is_some() && self.back_to.get() == NOWHERE;
-        let given_away = is_here && self.give_place_away(IfNobody::Keep, job);
+    pub(super) fn let_run(&self, job: fn(&Self) -> Option<Found>) -> bool {
+        let given_away = self.place().is_some() && self.give_place_away(IfNobody::Keep, job);
         let _away = given_away.then(|| Away::begin(self));
         given_away
     }
 
-    fn give_place_away(&self, if_nobody: IfNobody, first: &dyn Fn() -> Option<Found>) -> bool {
+    /// Gives the worker's place away. Returns `true` if another thread has it, or the worker has
+    /// none.
+    fn give_place_away(&self, if_nobody: IfNobody, first: fn(&Self) -> Option<Found>) -> bool {
         let registry = self.registry();
+        let is_kept = if_nobody == IfNobody::Keep;
+        let mut release = if is_kept { Release::Never } else { Release::UnlessLast };
         loop {
             if registry.is_left_behind() {
-                return false; // Takers, and holders of its lock, are in the parent.
+                return false; // Takers, and holders of the lock, are in the parent.
             }
-            let place = match (self.place(), self.ticket.take()) {
-                (Some(place), _) => place,
-                // It runs without a place. If it has asked for one, it asks again in `come_back`.
-                (None, Some(ticket)) => {
-                    self.back_to.set(ticket.place);
-                    if registry.places.withdraw(&ticket) {
-                        return true;
-                    }
-                    ticket.place
+            // If it runs without a place and has asked for one, it asks again in `come_back`.
+            self.withdraw();
+            let Some(place) = self.place() else { return true };
+            let given = registry.give_away(place, (self, first), release);
+            if given != Given::No {
+                self.stand.set(Stand::Away(place));
+            } else if !is_kept {
+                // If it is the last place, no thread would run what the worker has forked, and may
+                // be going to wait for. The worker may come back from that without a place. (Not in
+                // isolation: the worker may hold a lock that those jobs want.)
+                if self.is_isolated() || !self.run_one_of_region() {
+                    release = Release::Always;
                 }
-                (None, None) => return true,
-            };
-            let freed = registry.spares.freed();
-            let given_away = registry.give_away(place, first);
-            let given_up =
-                given_away || (if_nobody == IfNobody::GiveUp && self.give_place_up(place, false));
-            if !given_up {
-                self.place.set(place);
-                self.back_to.set(NOWHERE);
-            }
-            // If it is the last place, no thread would run what the worker has forked, and may be
-            // going to wait for. The worker may come back from that without a place. (Not in
-            // isolation: the worker may hold a lock that those jobs want.)
-            let may_help = if_nobody == IfNobody::GiveUp && !self.is_isolated();
-            if !given_up && may_help && self.run_one_of_region() {
                 continue;
             }
-            if !given_away {
-                registry.spares.count_refused();
+            if given != Given::Away {
+                registry.bench.refused.add(1);
             }
-            if given_up || (if_nobody == IfNobody::GiveUp && self.give_place_up(place, true)) {
-                self.place.set(NOWHERE);
-                self.back_to.set(place);
-                // A spare that has become free meanwhile looked for places before we gave ours up.
-                let must_retry = !given_away && registry.spares.freed() != freed;
-                if look!("place/no-retry", must_retry)
-                    && registry.places.take_free(place, self.index())
-                {
-                    self.place.set(place);
-                    self.back_to.set(NOWHERE);
-                    continue;
-                }
-            }
-            return given_away;
+            return given == Given::Away;
         }
-    }
-
-    /// Gives up its own place, if others are left, or `even_if_last`. Returns `true` if it did.
-    fn give_place_up(&self, place: usize, even_if_last: bool) -> bool {
-        let given_up = self.registry().places.give_up(place, even_if_last);
-        match given_up {
-            GivenUp::To(seat) => self.registry().call_to_place(seat),
-            // WAKE: workers that have nothing to do but wait, and have left the place to others.
-            GivenUp::ToNobody => self.registry().call_to_free_place(),
-            GivenUp::No => (),
-        }
-        given_up != GivenUp::No
-    }
-
-    /// Gives the worker's own place to a worker that waits for it. Returns `false` if none does.
-    fn yield_place(&self, place: usize) -> bool {
-        let seat = self.registry().places.yield_to_waiter(place);
-        seat.inspect(|seat| self.registry().call_to_place(*seat)).is_some()
     }
 
     /// Takes a job of the worker's own for the thread that gets its place, as if stolen. (If
@@ -208,50 +219,43 @@ impl WorkerThread {
 
     /// Asks for the place that the worker had, and waits for it.
     fn come_back(&self) {
-        let place = self.back_to.replace(NOWHERE);
-        if place == NOWHERE {
-            return;
-        }
-        let registry = self.registry();
-        if registry.is_left_behind() {
-            // `f` has forked, and the thread that got the place has it in the parent.
-            return self.place.set(place);
-        }
-        match registry.places.ask_for(place, self.index()) {
-            Asked::Here => self.place.set(place),
-            Asked::Wait(ticket, holder) => {
+        let Stand::Away(place) = self.stand.get() else { return };
+        let (registry, seat) = (self.registry(), self.index());
+        // If it is left behind, `f` has forked, and the thread that got the place has it in the
+        // parent.
+        if !registry.is_left_behind() {
+            let asked = registry.bench.lock().ask_for(place, seat);
+            if let Asked::Wait(holder) = asked {
                 // The worker may hold counts here, of a scope into which the closure that blocked
                 // spawned. The scope does not end before the job that the worker is in the middle
                 // of.
                 // WAKE: the holder may be asleep.
                 omittable!("place/no-call", registry.sleep.call(holder));
-                if ticket.state.wait_while_for(WAITING, PATIENCE) {
-                    self.ticket.set(Some(ticket));
-                } else {
-                    self.place.set(place);
+                if !registry.bench.wait_for(seat, PATIENCE) {
+                    return self.stand.set(Stand::Asked(place));
                 }
             }
         }
+        self.stand.set(Stand::At(place));
     }
 
     /// Returns `true` if the worker has a place that another one waits for. `false` in a forked
     /// child, where there is no other.
     pub(super) fn place_is_wanted(&self) -> bool {
         let registry = self.registry();
-        let is_wanted = |place| {
-            registry.places.are_wanted()
+        self.place().is_some_and(|place| {
+            registry.bench.are_wanted()
                 && !registry.is_left_behind()
-                && registry.places.is_wanted(place)
-        };
-        self.place().is_some_and(is_wanted)
+                && registry.bench.is_wanted(place)
+        })
     }
 
     /// Returns `true` if the worker must [act](Self::mind_place) on its place before it takes
     /// another job: another worker waits for it, or this one is between two jobs, and has none.
     #[inline]
     pub(super) fn must_mind_place(&self, is_main_loop: bool) -> bool {
-        let has_place = self.place.get() != NOWHERE;
-        (!has_place || self.registry().places.are_wanted())
+        let has_place = matches!(self.stand.get(), Stand::At(_));
+        (!has_place || self.registry().bench.are_wanted())
             && self.must_mind_place_cold(is_main_loop)
     }
 
@@ -262,18 +266,28 @@ impl WorkerThread {
     }
 
     /// Lets another worker have the place if one waits for it, where this one waits for a latch. A
-    /// spare between two jobs ends its work, by this latch.
+    /// spare between two jobs is [nowhere](Stand::Nowhere) then, which ends its main loop.
     #[cold]
     pub(super) fn mind_place(&self, latch: &LatchWord, is_main_loop: bool) {
-        if is_main_loop && self.is_spare() {
-            return self.stop_if_wanted(latch);
+        let leaves = is_main_loop && self.is_spare();
+        // An isolated worker may wait for what the spare has spawned, and does not look for it in
+        // the injector.
+        if leaves && self.registry().has_isolated() {
+            for _ in 0..MOST_OF_REST {
+                self.take_local_job().into_iter().for_each(|found| self.run_local(found));
+            }
+        }
+        if leaves {
+            self.withdraw();
         }
         if let Some(place) = self.place() {
-            if !self.yield_place(place) {
+            if !self.registry().yield_place(place) {
                 return;
             }
-            self.place.set(NOWHERE);
-            self.back_to.set(place);
+            self.stand.set(Stand::Away(place));
+        }
+        if leaves {
+            return self.stand.set(Stand::Nowhere);
         }
         let away = Away::begin(self);
         if !is_main_loop {
@@ -284,11 +298,7 @@ impl WorkerThread {
         while is_main_loop && self.place().is_none() && !latch.probe() {
             // Model checkers have no clock: let other threads run.
             hint::spin_loop();
-            let ticket = self.ticket.take();
-            self.back_to.set(ticket.as_ref().map_or(NOWHERE, |ticket| ticket.place));
-            if ticket.is_some_and(|ticket| !self.registry().places.withdraw(&ticket)) {
-                self.place.set(self.back_to.replace(NOWHERE));
-            }
+            self.withdraw();
             drop(Away::begin(self));
         }
     }
@@ -312,35 +322,13 @@ impl WorkerThread {
     /// Sleeps without a place in the middle of a job; the holder of the place does the other work.
     /// Returns when the latch is set or the place is free.
     fn sleep_without_place(&self, latch: &LatchWord) {
-        let (registry, place) = (self.registry(), self.back_to.get());
-        let is_free = || place == NOWHERE || registry.places.is_free(place);
+        let registry = self.registry();
+        let Stand::Away(place) = self.stand.get() else { return };
+        let is_free = || registry.bench.is_free(place);
         while !latch.probe() && !is_free() {
             // WAKE: the latch's setter, or `call_to_free_place`, when the place is given up.
             registry.sleep.sleep_alone(self.index(), latch, &is_free, self);
         }
-    }
-
-    /// Ends a spare's work between two jobs, by its latch, if its place is taken or wanted.
-    fn stop_if_wanted(&self, end: &LatchWord) {
-        let places = &self.registry().places;
-        // An isolated worker may wait for what the spare has spawned, and does not look for it in
-        // the injector.
-        if self.registry().has_isolated() {
-            for _ in 0..MOST_OF_REST {
-                self.take_local_job().into_iter().for_each(|found| self.run_local(found));
-            }
-        }
-        if let Some(ticket) = self.ticket.take() {
-            if !places.withdraw(&ticket) {
-                self.place.set(ticket.place);
-            }
-        }
-        if self.place().is_some_and(|place| !self.yield_place(place)) {
-            return; // No worker waits for it any more.
-        }
-        self.place.set(NOWHERE);
-        // SAFETY: the latch is our caller's, which waits for it.
-        let _nobody_else_waits = unsafe { LatchWord::set(end) };
     }
 }
 

@@ -2,16 +2,15 @@
 
 use super::absent::Callbacks;
 use super::ancestry::Ancestry;
+use super::bench::Bench;
 use super::bound::Bound;
 use super::context::Context;
 use super::isolation::PoolIsolation;
 use super::lineage::Lineage;
 use super::parcels::Parcels;
-use super::places::Places;
 use super::push::after_slow_push;
 use super::recruit::Recruiter;
 use super::sites::Callers;
-use super::spare::Spares;
 use super::start::{Refused, StartPlan};
 use super::worker::WorkerThread;
 use crate::deque::{self, Stealer};
@@ -34,8 +33,7 @@ pub(crate) struct Registry {
     pub(super) injector: CachePadded<Queue<JobRef>>,
     pub(crate) sleep: Sleep,
     pub(super) callers: Callers,
-    pub(super) spares: Spares,
-    pub(super) places: Places,
+    pub(super) bench: Bench,
     pub(super) isolation: PoolIsolation,
     /// Number of reasons to live: the pool's handle, and each job without a waiting caller.
     pub(super) reasons_to_live: CachePadded<AtomicUsize>,
@@ -146,8 +144,7 @@ impl Registry {
         let RegistryParts { recruiter, adopts_caller, prepared, absence, .. } = parts;
         let recruiter = Arc::new(recruiter);
         let num_threads = sleep.workers();
-        let spares = Spares::new(sleep.seats() - num_threads);
-        let places = Places::new(num_threads);
+        let bench = Bench::new(num_threads, sleep.seats() - num_threads);
         let registry = Arc::new_cyclic(|this| {
             let plan = CorePlan {
                 registry: this.as_ptr(),
@@ -169,8 +166,7 @@ impl Registry {
                 threads,
                 injector: CachePadded::new(Queue::new()),
                 callers: Callers::new(),
-                places,
-                spares,
+                bench,
                 isolation: PoolIsolation::new(isolates),
                 reasons_to_live: CachePadded::new(AtomicUsize::new(1)),
                 spawned: CachePadded::new(Bound::new()),
@@ -274,7 +270,7 @@ impl Registry {
             protocol: self.sleep.protocol(),
             workers: (0..self.num_threads()).map(read).collect(),
             spares: (self.num_threads()..self.sleep.seats_in_use()).map(read).collect(),
-            loans: self.spares.metrics(),
+            loans: self.bench.metrics(),
         }
     }
 

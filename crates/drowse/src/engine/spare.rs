@@ -5,22 +5,16 @@
 //! belongs to the frames on the worker's stack, as does its seat in the sleep protocol. A spare has
 //! both of its own. It is started when it is needed, and ends when it was not for a while.
 
+use super::bench::{Duty, Locked, Spare};
 use super::crew::Role;
-use super::isolation::let_others_in;
 use super::lineage::Found;
-use super::places::GivenUp;
+use super::place::{First, Stand};
 use super::registry::Registry;
 use super::worker::WorkerThread;
 use crate::deque::ANY;
-use crate::diagnose::WaitFor;
-use crate::metrics::LoanMetrics;
 use crate::unwind;
-use drowse_sleep::LatchWord;
-use drowse_sync::atomic::{AtomicBool, Ordering};
-use drowse_sync::{
-    Arc, Counter, Mutex, Outlined, Stopwatch, Table, WaitWord, hint, omittable, say,
-};
-use std::mem;
+use drowse_sync::atomic::Ordering;
+use drowse_sync::{Arc, Stopwatch, hint, omittable, say};
 use std::time::Duration;
 
 /// Time after which an idle spare ends.
@@ -29,168 +23,58 @@ const KEEP_ALIVE: Duration = Duration::from_secs(10);
 /// Time that a spare, after its first job, waits for the worker whose place it has to come back.
 const A_MOMENT: Duration = Duration::from_micros(100);
 
-/// Values of the word that an idle spare blocks on.
-const QUIET: u32 = 0;
-const RUNG: u32 = 1;
-
-/// The spares of one pool.
-#[derive(Debug)]
-pub(super) struct Spares {
-    roster: Mutex<Outlined<Roster>>,
-    /// Words that idle spares block on, one a seat.
-    bells: Table<WaitWord>,
-    /// Threads started; spares called; calls that found no spare.
-    started: Counter,
-    calls: Counter,
-    refused: Counter,
-    has_complained: AtomicBool,
-}
-
-#[derive(Debug)]
-struct Roster {
-    /// One for each spare seat that was made: at least as many as were ever in use at once.
-    seats: Vec<SpareSeat>,
-    /// Number of times that a seat has become idle or empty.
-    freed: u64,
-    is_closed: bool,
-}
-
-#[derive(Debug)]
-enum SpareSeat {
-    /// No thread.
-    Empty,
-    /// A thread that waits for a duty.
-    Idle,
-    /// A thread that was given a duty, and has not begun.
-    Called(Duty),
-    Busy,
-}
-
-/// Task of a spare.
-#[derive(Debug)]
-struct Duty {
-    /// Index that it runs with meanwhile.
-    place: usize,
-    /// First job to run.
-    first: Option<Found>,
-}
-
-impl Spares {
-    /// Returns room for `most` spares. They are made when they are needed.
-    pub(super) fn new(most: usize) -> Self {
-        Self {
-            bells: Table::new(0, most, |_| WaitWord::new(QUIET)),
-            roster: Mutex::new(Outlined::new(Roster {
-                seats: Vec::new(),
-                freed: 0,
-                is_closed: false,
-            })),
-            started: Counter::new(),
-            calls: Counter::new(),
-            refused: Counter::new(),
-            has_complained: AtomicBool::new(false),
-        }
-    }
-
-    /// Returns the most spares that there can be.
-    pub(super) fn most(&self) -> usize {
-        self.bells.most()
-    }
-
-    pub(super) fn metrics(&self) -> LoanMetrics {
-        LoanMetrics {
-            made: self.calls.get(),
-            refused: self.refused.get(),
-            threads_started: self.started.get(),
-        }
-    }
-
-    /// Counts a call that found no spare.
-    pub(super) fn count_refused(&self) {
-        self.refused.add(1);
-    }
-
-    /// Returns `true` if a spare is idle, or could be started.
-    pub(super) fn can_be_had(&self) -> bool {
-        let is_busy = |seat: &SpareSeat| matches!(seat, SpareSeat::Busy | SpareSeat::Called(_));
-        let roster = self.roster.lock();
-        roster.seats.len() < self.most() || !roster.seats.iter().all(is_busy)
-    }
-
-    /// Returns how often a spare has become free: a call that was refused may be repeated when this
-    /// has changed.
-    pub(super) fn freed(&self) -> u64 {
-        self.roster.lock().freed
-    }
-
-    fn ring(&self, number: usize) {
-        // ORDERING: release pairs with the acquire of the wait in `next_duty`. Not needed for the
-        // duty, which is behind the lock.
-        self.bells[number].store(RUNG, Ordering::Release);
-        // WAKE: the spare, in `next_duty`. No model shows what is lost without: the spare would
-        // look by itself, but only after ten seconds.
-        self.bells[number].wake();
-    }
-
-    /// Closes the roster at the end of the pool: no more spares are needed.
-    pub(super) fn close(&self) {
-        self.roster.lock().is_closed = true;
-        // WAKE: idle spares, in `next_duty`. A spare that becomes idle after this sees `is_closed`.
-        (0..self.bells.iter().count()).for_each(|number| self.ring(number));
-    }
+/// Cause for which there is no spare.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum NoSpare {
+    AllInUse,
+    Refused,
+    PoolEnds,
 }
 
 impl Registry {
-    /// Finds a spare for this place and gives it the job of `first` to begin with. Returns its
-    /// seat; `None` if there is no spare.
+    /// Finds a spare for this place, and gives it the place.
     pub(super) fn call_spare(
         self: &Arc<Self>,
+        bench: &mut Locked<'_>,
         place: usize,
-        first: &dyn Fn() -> Option<Found>,
-    ) -> Option<usize> {
-        let number = self.find_spare(place, first)?;
-        self.spares.calls.add(1);
-        Some(self.num_threads() + number)
+        first: Option<First<'_>>,
+    ) -> Result<(), NoSpare> {
+        if bench.lists.is_closed {
+            return Err(NoSpare::PoolEnds);
+        }
+        let spares = &bench.lists.spares;
+        let idle = spares.iter().position(|spare| matches!(spare, Spare::Idle));
+        let unused = || spares.iter().position(|spare| matches!(spare, Spare::Empty));
+        let number = match idle.or_else(unused) {
+            Some(number) => number,
+            None => bench.add_spare().ok_or(NoSpare::AllInUse)?,
+        };
+        let seat = self.num_threads() + number;
+        self.make_seat(seat);
+        if matches!(bench.lists.spares[number], Spare::Empty) && !self.start_spare(number) {
+            return Err(NoSpare::Refused);
+        }
+        self.sleep.open_seat(seat);
+        bench.call(number, place, first.and_then(|(worker, first)| first(worker)));
+        Ok(())
     }
 
-    fn find_spare(
-        self: &Arc<Self>,
-        place: usize,
-        first: &dyn Fn() -> Option<Found>,
-    ) -> Option<usize> {
-        let mut roster = self.spares.roster.lock();
-        if roster.is_closed {
-            return None;
+    /// Prints once that there is no spare.
+    #[cold]
+    pub(super) fn report_no_spare(&self, cause: NoSpare) {
+        match cause {
+            NoSpare::AllInUse => self.report_shortage_of_spares(),
+            NoSpare::Refused => self.report_refused_spare(),
+            NoSpare::PoolEnds => (),
         }
-        let find = |is_fit: fn(&SpareSeat) -> bool| roster.seats.iter().position(is_fit);
-        let idle = find(|seat| matches!(seat, SpareSeat::Idle));
-        let unused = || find(|seat| matches!(seat, SpareSeat::Empty));
-        let Some(number) = idle.or_else(unused).or_else(|| self.make_spare_seat(&mut roster))
-        else {
-            drop(roster);
-            self.report_shortage_of_spares();
-            return None;
-        };
-        let seat = &mut roster.seats[number];
-        if matches!(seat, SpareSeat::Empty) && !self.start_spare(number) {
-            drop(roster);
-            self.report_refused_spare();
-            return None;
-        }
-        self.sleep.open_seat(self.num_threads() + number);
-        *seat = SpareSeat::Called(Duty { place, first: first() });
-        drop(roster);
-        // WAKE: the spare may wait in `next_duty`.
-        self.spares.ring(number);
-        Some(number)
     }
 
     /// Prints once that another spare is needed and all are in use. Not if the user has chosen to
     /// have none.
     pub(super) fn report_shortage_of_spares(&self) {
-        let most = self.spares.most();
+        let most = self.bench.most_spares();
         // ORDERING: relaxed; only the printed line depends on it.
-        if most > 0 && !self.spares.has_complained.swap(true, Ordering::Relaxed) {
+        if most > 0 && !self.bench.has_complained.swap(true, Ordering::Relaxed) {
             say(format_args!(
                 "drowse: a worker blocks, and all {most} spare threads of its pool, of {} threads, are in use: if it waits \
                  for a job of this pool that has not begun, it may wait for ever \
@@ -204,7 +88,7 @@ impl Registry {
     #[cold]
     fn report_refused_spare(&self) {
         // ORDERING: relaxed; only the printed line depends on it.
-        if !self.spares.has_complained.swap(true, Ordering::Relaxed) {
+        if !self.bench.has_complained.swap(true, Ordering::Relaxed) {
             say(format_args!(
                 "drowse: a worker blocks, and the system lets its pool, of {} threads, start no spare thread: if it waits \
                  for a job of this pool that has not begun, it may wait for ever",
@@ -213,107 +97,48 @@ impl Registry {
         }
     }
 
-    /// Makes a further spare seat. Returns its number; `None` if there can be no more.
-    fn make_spare_seat(self: &Arc<Self>, roster: &mut Roster) -> Option<usize> {
-        let number = roster.seats.len();
-        if number == self.spares.most() {
-            return None;
-        }
-        self.spares.bells.get_or_grow(number, |_| WaitWord::new(QUIET));
-        self.make_seat(self.num_threads() + number);
-        roster.seats.push(SpareSeat::Empty);
-        Some(number)
-    }
-
-    /// Starts the thread of a spare, which waits for the roster first. Returns `false` if the
+    /// Starts the thread of a spare, which waits for the bench's lock first. Returns `false` if the
     /// system refuses it.
     fn start_spare(self: &Arc<Self>, number: usize) -> bool {
         let Some(presence) = self.recruiter.expect(Role::Spare(number)) else { return false };
         let registry = Arc::clone(self);
         let started = presence.start(Box::new(move |_| run_spare(&registry, number))).is_ok();
-        self.spares.started.add(u64::from(started));
+        self.bench.started.add(u64::from(started));
         started
     }
 
     /// Waits for a duty, on a spare's thread. Returns `None` if there is none for a long time, or
     /// the pool ends.
     fn next_duty(&self, number: usize) -> Option<Duty> {
+        let seat = self.num_threads() + number;
         let mut has_waited = false;
         loop {
-            let mut roster = self.spares.roster.lock();
-            let is_over = roster.is_closed || has_waited;
-            let seat = &mut roster.seats[number];
-            let before =
-                mem::replace(seat, if is_over { SpareSeat::Busy } else { SpareSeat::Idle });
-            if let SpareSeat::Called(duty) = before {
-                *seat = SpareSeat::Busy;
-                return Some(duty);
+            let duty = self.bench.lock().duty(number, has_waited);
+            if let Some(duty) = duty {
+                if duty.is_some() {
+                    self.sleep.open_seat(seat);
+                }
+                return duty;
             }
-            if is_over {
-                return None;
-            }
-            roster.freed += 1;
-            drop(roster);
-            if let Some(duty) = self.next_duty_of_the_refused(number) {
-                return Some(duty);
-            }
-            let bell = &self.spares.bells[number];
-            // WAKE: `call_spare` stores the duty with the lock held, and then rings.
-            has_waited = bell.wait_while_for(QUIET, KEEP_ALIVE);
-            // ORDERING: relaxed; the duty is looked for next, with the lock held.
-            bell.store(QUIET, Ordering::Relaxed);
-        }
-    }
-}
-
-impl Registry {
-    /// Takes a free place, for an idle spare: a worker may have needed a spare before this one was
-    /// idle.
-    fn next_duty_of_the_refused(&self, number: usize) -> Option<Duty> {
-        // WAKE: workers that sleep, and could not lend their places. (In models a spare ends at
-        // once, and `start_for_the_refused` calls them.)
-        self.sleep.call_all();
-        let seat = self.num_threads() + number;
-        let place = self.places.take_any_free(seat)?;
-        let_others_in();
-        let mut roster = self.spares.roster.lock();
-        match mem::replace(&mut roster.seats[number], SpareSeat::Busy) {
-            // `call_spare` was quicker.
-            SpareSeat::Called(duty) => {
-                drop(roster);
-                self.give_up_free_place(place);
-                Some(duty)
-            }
-            _ => {
-                drop(roster);
-                self.sleep.open_seat(seat);
-                self.spares.calls.add(1);
-                Some(Duty { place, first: None })
-            }
-        }
-    }
-}
-
-impl Registry {
-    /// Gives up a place again that was free.
-    fn give_up_free_place(&self, place: usize) {
-        match self.places.give_up(place, true) {
-            GivenUp::To(seat) => self.call_to_place(seat),
-            // WAKE: its worker may have looked in between, and sleep without a place.
-            _ => omittable!("spare/no-call-to-free-place", self.call_to_free_place()),
+            // WAKE: workers that sleep, and could not lend their places.
+            self.sleep.call_all();
+            has_waited = !self.bench.wait_for(seat, KEEP_ALIVE);
         }
     }
 
-    /// Gives a free place away when a spare's thread is about to end, and has left its seat: since
-    /// the spare's last look, a worker may have needed a spare and could not get this one.
-    fn start_for_the_refused(self: &Arc<Self>, seat: usize) {
+    /// Leaves a spare seat without a thread. If there is a free place, a spare is called there:
+    /// since this spare's last look, a worker may have needed one and could not get this one.
+    fn leave_spare(self: &Arc<Self>, number: usize) {
+        let mut bench = self.bench.lock();
+        bench.lists.spares[number] = Spare::Empty;
+        bench.lists.freed += 1;
+        if let Some(place) = bench.free_place() {
+            // If that fails, the place stays free.
+            let _ = self.call_spare(&mut bench, place, None);
+        }
+        drop(bench);
         // WAKE: workers that sleep, and could not lend their places.
         omittable!("spare/no-call-at-its-end", self.sleep.call_all());
-        if let Some(place) = self.places.take_any_free(seat) {
-            if !self.give_away(place, &|| None) {
-                self.give_up_free_place(place);
-            }
-        }
     }
 }
 
@@ -331,7 +156,7 @@ fn run_spare(registry: &Arc<Registry>, number: usize) {
         // Its handlers are told of one index, whichever it has meanwhile.
         let mut first_place = None;
         while let Some(duty) = registry.next_duty(number) {
-            worker.place.set(duty.place);
+            worker.stand.set(Stand::At(duty.place));
             if first_place.is_none() {
                 first_place = Some(duty.place);
                 registry.call_start_handler(duty.place);
@@ -345,11 +170,7 @@ fn run_spare(registry: &Arc<Registry>, number: usize) {
         worker.tidy_up();
     });
     drop(current);
-    let mut roster = registry.spares.roster.lock();
-    roster.seats[number] = SpareSeat::Empty;
-    roster.freed += 1;
-    drop(roster);
-    registry.start_for_the_refused(index);
+    registry.leave_spare(number);
 }
 
 impl WorkerThread {
@@ -369,9 +190,8 @@ impl WorkerThread {
             self.settle();
             self.linger();
         }
-        // Set by `mind_place`.
-        let end = LatchWord::new();
-        self.wait_until(&end, WaitFor::Home, self.point());
+        // Until `mind_place` has left the place.
+        self.work_until_end(None);
         self.hand_over_jobs();
         self.tidy_up();
         self.assert_settled();

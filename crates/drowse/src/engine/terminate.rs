@@ -69,7 +69,7 @@ impl SharedCount for Registry {
             && !registry.is_left_behind()
         {
             registry.recruiter.close();
-            registry.spares.close();
+            registry.bench.close();
             registry.probe.end();
             registry.sleep.end_detection();
             for (index, thread) in registry.threads.iter().take(registry.num_threads()).enumerate()

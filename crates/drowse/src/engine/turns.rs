@@ -98,7 +98,7 @@ impl WorkerThread {
             // posted before.
             self.deque.pushed_slow(true);
             self.registry().callers.overdue.set_mine(0);
-            self.let_run(&|| self.take_injected_job().map(Found::from));
+            self.let_run(|worker| worker.take_injected_job().map(Found::from));
             return true;
         }
         // The caller asks for the position of the second half afterwards: the job that runs here

@@ -1,6 +1,7 @@
 //! Wait loop of a worker: until a latch is set, it runs other jobs, searches for jobs, and sleeps.
 
 use super::lineage::{Found, Point};
+use super::place::Stand;
 use super::worker::WorkerThread;
 use crate::diagnose::WaitFor;
 use crate::job::Slabs;
@@ -56,7 +57,8 @@ impl WorkerThread {
         let before = self.registry.probe.begin_wait(self.index(), WaitFor::Home);
         let mut is_bored = searching.is_some_and(|idle| self.search(idle, end, true))
             && self.registry.recruiter.lets_leave();
-        while !end.probe() && !is_bored {
+        // A spare ends when it has left its place.
+        while !end.probe() && !is_bored && self.stand.get() != Stand::Nowhere {
             is_bored = self.go_on(end, true) && self.registry.recruiter.lets_leave();
         }
         self.registry.probe.end_wait(self.index(), before);

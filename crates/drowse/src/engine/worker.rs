@@ -3,8 +3,7 @@
 use super::current::Detour;
 use super::isolation::Isolated;
 use super::lineage::{Lineage, Origin, Origins, Point};
-use super::place::NOWHERE;
-use super::places::Ticket;
+use super::place::Stand;
 use super::registry::{CorePlan, Registry};
 use super::rng::Rng;
 use super::stock::Stocks;
@@ -41,11 +40,8 @@ pub(crate) struct WorkerThread {
     pub(super) fairness: Fairness,
     pub(super) depth: Depth,
     pub(super) isolated: Isolated,
-    /// Index that it runs with, or [`NOWHERE`]; then `ticket` may wait for one.
-    pub(super) place: Cell<usize>,
-    pub(super) ticket: Cell<Option<Arc<Ticket>>>,
-    /// Place that it wants again when it comes back, while it is away.
-    pub(super) back_to: Cell<usize>,
+    /// Place, whose number is the index that it runs with.
+    pub(super) stand: Cell<Stand>,
     /// Number to subtract from the heavy fences of its thread to get those of this worker.
     pub(super) heavy_fences_before: Cell<u64>,
     pub(super) detour: Detour,
@@ -151,9 +147,11 @@ impl WorkerThread {
             fairness: Fairness::default(),
             depth: Depth::default(),
             isolated: Isolated::new(plan.isolates),
-            place: Cell::new(if index < plan.num_threads { index } else { NOWHERE }),
-            ticket: Cell::new(None),
-            back_to: Cell::new(NOWHERE),
+            stand: Cell::new(if index < plan.num_threads {
+                Stand::At(index)
+            } else {
+                Stand::Nowhere
+            }),
             registry,
             heavy_fences_before: Cell::new(0),
             detour: Detour::new(plan.has_context),
