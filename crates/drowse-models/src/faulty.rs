@@ -146,10 +146,6 @@ impl Protocol for FaultySleepy {
         (next, if mutant::active("sleepy/tickle-leaves-sleepers") { Wake::Nobody } else { wake })
     }
 
-    fn heads(&self, word: u64) -> Option<Heads> {
-        self.0.heads(word)
-    }
-
     fn is_clear(&self, word: u64) -> bool {
         self.0.is_clear(word)
     }

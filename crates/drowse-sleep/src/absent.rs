@@ -11,7 +11,7 @@
 //!
 //! Sleepers come first: a post has a thread started only if there is no sleeper that it could wake.
 
-use crate::fall_asleep::Bed;
+use crate::fall_asleep::{Bed, LastStep};
 use crate::slots::{Boredom, Claim};
 use crate::{Host, Idle, LatchWord, Reason, Sleep};
 use drowse_sync::{Arc, faulty, omittable};
@@ -74,10 +74,9 @@ impl Sleep {
     #[must_use]
     pub fn stay_away(&self, worker: usize, home: &LatchWord, host: &dyn Host) -> bool {
         let Some(announcement) = self.announce(worker) else { return false };
-        let depart = || self.slots.depart(worker);
         // WAKE: as for a worker that parks: either the poster sees us counted and has a thread
         // started for our seat, or our last look sees the news.
-        let left = self.lie_down(worker, announcement, home, host, &depart) == Bed::Is;
+        let left = self.lie_down(worker, announcement, home, host, LastStep::Depart) == Bed::Is;
         let left = faulty!("absent/leaves-whatever", left, true);
         if left {
             self.observe(|observer| observer.asleep(worker));
@@ -88,7 +87,7 @@ impl Sleep {
     /// Makes the calling thread this worker, which was claimed while it was absent, or could not
     /// leave. The worker searches.
     pub fn arrive(&self, worker: usize, home: &LatchWord) -> Idle {
-        if self.word.rules.tells_latch {
+        if self.word.rules.counts_heads {
             home.tell_awake();
         }
         self.placement.unsettle(&self.seats[worker]);
@@ -99,7 +98,7 @@ impl Sleep {
     /// Reports, for a worker that never had a thread, that it may run where the calling thread may
     /// run.
     pub fn report_for_absent(&self) {
-        self.room.report();
+        self.room.report(true);
     }
 
     /// Wakes another worker, because the thread for a claimed one could not be started.

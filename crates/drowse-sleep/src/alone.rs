@@ -9,6 +9,7 @@
 //! middle of a job, which is true. But it uses no processor, so there is [room](crate::room) for
 //! another worker.
 
+use crate::fall_asleep::LastStep;
 use crate::wake::News;
 use crate::{Host, LatchWord, Reason, Sleep, Waker};
 use drowse_sync::{full_fence, look, omittable};
@@ -37,7 +38,7 @@ impl Sleep {
         full_fence("alone/no-fence");
         if look!("alone/no-last-look", has_news()) {
             self.slots.leave(worker);
-        } else if self.enter_slot(worker, true, &|| self.slots.enter_alone(worker)) {
+        } else if self.enter_slot(worker, LastStep::ParkAlone) {
             self.park_alone(worker, host);
         }
         latch.tell_awake();

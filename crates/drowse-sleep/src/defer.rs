@@ -62,6 +62,9 @@ const ONE_FIND: u64 = 1 << (FREE.start + 1);
 /// Mask of the count of workers that have stopped searching.
 const FINDS: u64 = RELIED - ONE_FIND;
 
+const DEFER: Event = Event::quiet("word/defer-overwrites");
+const RESUME: Event = Event::told("word/resume-overwrites", "word/resume-relaxed");
+
 /// A thread that has promised to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Guarantor {
@@ -139,13 +142,13 @@ impl Word {
     pub(crate) fn end_deferral(&self, guarantor: Guarantor) -> bool {
         // ORDERING: acquires the jobs of the posts that relied on it: each released them when it
         // changed the word in `rely`. For a sentry: see `or_place_sentry`.
-        let before = self.change(Event::Resume, |word| (without(word, guarantor), word));
+        let before = self.change(RESUME, |word| (without(word, guarantor), word));
         before & (DEFERRED | RELIED) == DEFERRED | RELIED
     }
 }
 
 /// State of a pool's deferral that is not in the word.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Deferral {
     /// Start of the work whose wakes are deferred, in nanoseconds by the clock.
     since: Counter,
@@ -153,12 +156,6 @@ pub(crate) struct Deferral {
     /// door.
     pub(crate) guests: Counter,
     pub(crate) guests_when_closed: Counter,
-}
-
-impl Deferral {
-    pub(crate) fn new() -> Self {
-        Self { since: Counter::new(), guests: Counter::new(), guests_when_closed: Counter::new() }
-    }
 }
 
 impl Sleep {
@@ -176,7 +173,7 @@ impl Sleep {
             return false;
         }
         let offer = |word| with_offer(word, self.seats_in_use()).map(|word| (word, ()));
-        let is_accepted = self.word.try_change(Event::Defer, offer).is_some();
+        let is_accepted = self.word.try_change(DEFER, offer).is_some();
         if is_accepted {
             self.restart_deferral();
         }
@@ -270,7 +267,7 @@ mod tests {
     fn posts_rely_on_an_offer_until_it_ends() {
         let shared = Word::new(Box::new(Relay));
         assert!(!shared.rely(), "there is none");
-        let accepted = shared.try_change(Event::Defer, |_| Some((word(8, 0) | DEFERRED, ())));
+        let accepted = shared.try_change(DEFER, |_| Some((word(8, 0) | DEFERRED, ())));
         assert!(accepted.is_some() && shared.is_deferred(shared.peek()));
         assert!(shared.rely() && shared.rely());
         assert!(shared.end_deferral(Guarantor::Caller));

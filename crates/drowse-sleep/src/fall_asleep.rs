@@ -7,7 +7,7 @@
 //!    by default.
 //! 3. `lie_down`: prepares the slot, marks the latch, counts the worker as sleeping, and takes the
 //!    *last look* at the latch and all queues. If it finds news, the worker is not counted any
-//!    more, and searches on. (`Rules::last_look` states if the count or the look comes first.)
+//!    more, and searches on. (`Rules::counts_heads` states if the count or the look comes first.)
 //! 4. `park`: the worker blocks until a waker claims its slot, or until it gets up by itself, as
 //!    sentry or after the idle timeout.
 //!
@@ -18,7 +18,7 @@
 //! `must_fence_posters` argues that a searching worker finds the job.
 
 use crate::policy::ROUNDS_UNTIL_SLEEPY;
-use crate::{Announcement, Baton, LastLook, LatchWord, Restart, Sleep};
+use crate::{Announcement, Baton, LatchWord, Sleep};
 use drowse_sync::{faulty, full_fence, heavy_fence, hint, look, omittable};
 use std::time::Duration;
 
@@ -78,6 +78,19 @@ pub(crate) enum Bed {
     IsNot,
     /// The latch was set already, so it was not marked. The worker is idle.
     LatchIsSet,
+}
+
+/// Last step of a worker on its way to sleep, from a prepared slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LastStep {
+    /// It parks.
+    Park,
+    /// It parks, and is not counted as sleeping: it sleeps alone.
+    ParkAlone,
+    /// It is a guest, and vacates the seat.
+    Vacate,
+    /// Its thread ends.
+    Depart,
 }
 
 /// Callbacks of the pool for a worker that falls asleep.
@@ -203,7 +216,7 @@ impl Sleep {
     #[inline(never)]
     pub(crate) fn announce(&self, worker: usize) -> Option<Announcement> {
         let announcement = self.word.announce(worker)?;
-        if self.word.rules.last_look == LastLook::BeforeCommit {
+        if !self.word.rules.counts_heads {
             // ORDERING: a heavy fence; pairs with the fence of a push (light in `Private::push`, or
             // full) and with the full fences in `post_injected`, `post_broadcast` and
             // `latch_set_cold`. Either that thread reads the word after its fence and finds this
@@ -231,34 +244,33 @@ impl Sleep {
     ) {
         let worker = idle.worker;
         self.placement.settle(&self.seats[worker]);
-        match self.lie_down(worker, announcement, latch, host, &|| self.slots.enter(worker)) {
+        match self.lie_down(worker, announcement, latch, host, LastStep::Park) {
             Bed::LatchIsSet => return,
             Bed::IsNot => idle.rounds = self.round_after_news(),
             Bed::Is => self.park(idle, host),
         }
-        if self.word.rules.tells_latch {
+        if self.word.rules.counts_heads {
             latch.tell_awake();
         }
     }
 
-    /// Takes all steps from sleepy to asleep, except for blocking. `enter` moves the prepared slot
-    /// to a state in which the worker sleeps; it returns `false` if a waker claimed the slot first.
+    /// Takes all steps from sleepy to asleep, except for blocking.
     pub(crate) fn lie_down(
         &self,
         worker: usize,
         announcement: Announcement,
         latch: &LatchWord,
         host: &dyn Host,
-        enter: &dyn Fn() -> bool,
+        step: LastStep,
     ) -> Bed {
         omittable!("sleep/prepares-late", self.slots.prepare(worker));
         // WAKE: from here on the thread that sets the latch learns from `LatchWord::set` that it
         // must wake this worker, by `Sleep::wake`. If the latch was set earlier, `tell_asleep`
-        // fails, and the worker's loop probes the latch. (Without `tells_latch`, `latch_set_cold`
+        // fails, and the worker's loop probes the latch. (Without `counts_heads`, `latch_set_cold`
         // alerts all workers. An alert before the announcement: the last look sees the latch set.
         // Between announcement and `commit`: it changes the word, and `commit` fails. After
         // `commit`: it claims the slot.)
-        if self.word.rules.tells_latch && !latch.tell_asleep() {
+        if self.word.rules.counts_heads && !latch.tell_asleep() {
             omittable!("sleep/no-leave-when-set", self.slots.leave(worker));
             self.cancel(announcement);
             return Bed::LatchIsSet;
@@ -268,7 +280,7 @@ impl Sleep {
             return Bed::IsNot;
         }
         faulty!("sleep/prepares-late", (), self.slots.prepare(worker));
-        if self.enter_slot(worker, false, enter) {
+        if self.enter_slot(worker, step) {
             return Bed::Is;
         }
         omittable!("sleep/no-uncount-when-stopped", self.word.uncount());
@@ -276,46 +288,38 @@ impl Sleep {
     }
 
     fn round_after_news(&self) -> u32 {
-        match self.word.rules.after_news {
-            Restart::BeforeSleepy => self.policy.rounds_until_sleepy,
-            Restart::FirstRound => 0,
-        }
+        if self.word.rules.counts_heads { self.policy.rounds_until_sleepy } else { 0 }
     }
 
     /// Executes the last look and the protocol's step to sleep, in the order that
     /// [`Rules`](crate::Rules) states. Returns `false` if there is news; the worker is then not
     /// counted as sleeping.
     fn commit(&self, announcement: Announcement, latch: &LatchWord, host: &dyn Host) -> bool {
-        match self.word.rules.last_look {
-            LastLook::BeforeCommit => {
-                // WAKE: the last look sees the news from before the announcement. After that,
-                // `Protocol::post` and `Protocol::alert` change the word: before this step, and it
-                // fails; or after it, and then `Sleep::claim` finds the slot prepared.
-                if has_news(latch, host) {
-                    self.cancel(announcement);
-                    return false;
-                }
-                self.word.commit(announcement).is_some()
+        if !self.word.rules.counts_heads {
+            // WAKE: the last look sees the news from before the announcement. After that,
+            // `Protocol::post` and `Protocol::alert` change the word: before this step, and it
+            // fails; or after it, and then `Sleep::claim` finds the slot prepared.
+            if has_news(latch, host) {
+                self.cancel(announcement);
+                return false;
             }
-            LastLook::AfterCommit => {
-                let Some(word) = self.word.commit(announcement) else { return false };
-                // ORDERING: pairs with the full fences in `post_injected` and `post_broadcast` and
-                // with the fence of a push: light in `Private::push`, if this one is heavy, or
-                // full. Either the poster sees this worker counted (for a broadcast, its slot
-                // prepared), or the last look sees the job. Without a fence each could miss the
-                // other.
-                self.fence_against_posts("sleep/no-commit-fence", self.must_fence_posters(word));
-                // WAKE: a post that comes later counts this worker among the sleepers, and
-                // `Protocol::post` decides if one of them is woken; `Sleep::claim` finds its slot
-                // prepared. The last look sees a job that was posted earlier, except in the case
-                // that `must_fence_posters` argues, and unless another worker has taken it.
-                let found = has_news(latch, host);
-                if found {
-                    omittable!("sleep/stays-counted", self.word.uncount());
-                }
-                !found
-            }
+            return self.word.commit(announcement).is_some();
         }
+        let Some(word) = self.word.commit(announcement) else { return false };
+        // ORDERING: pairs with the full fences in `post_injected` and `post_broadcast` and with the
+        // fence of a push: light in `Private::push`, if this one is heavy, or full. Either the
+        // poster sees this worker counted (for a broadcast, its slot prepared), or the last look
+        // sees the job. Without a fence each could miss the other.
+        self.fence_against_posts("sleep/no-commit-fence", self.must_fence_posters(word));
+        // WAKE: a post that comes later counts this worker among the sleepers, and `Protocol::post`
+        // decides if one of them is woken; `Sleep::claim` finds its slot prepared. The last look
+        // sees a job that was posted earlier, except in the case that `must_fence_posters` argues,
+        // and unless another worker has taken it.
+        let found = has_news(latch, host);
+        if found {
+            omittable!("sleep/stays-counted", self.word.uncount());
+        }
+        !found
     }
 
     /// Returns `true` if S, a worker that has just counted itself as sleeping, must execute a heavy
@@ -414,12 +418,21 @@ impl Sleep {
         }
     }
 
-    /// Enters the slot, as the last step before the worker parks, `alone` or not. Returns `false`
-    /// if a waker claimed the slot first.
-    pub(crate) fn enter_slot(&self, worker: usize, alone: bool, enter: &dyn Fn() -> bool) -> bool {
+    /// Takes the last step. Returns `false` if a waker claimed the slot first.
+    pub(crate) fn enter_slot(&self, worker: usize, step: LastStep) -> bool {
+        let enter = || match step {
+            LastStep::Park => self.slots.enter(worker),
+            LastStep::ParkAlone => self.slots.enter_alone(worker),
+            LastStep::Vacate => {
+                // Before another thread can have the seat.
+                self.seats[worker].meter.vacate(self.now());
+                self.slots.vacate(worker)
+            }
+            LastStep::Depart => self.slots.depart(worker),
+        };
         match &self.detector {
             None => enter(),
-            Some(detector) => detector.fall_asleep(worker, alone, enter),
+            Some(detector) => detector.fall_asleep(worker, step == LastStep::ParkAlone, enter),
         }
     }
 
@@ -436,7 +449,7 @@ impl Sleep {
         host.before_sleep();
         let since = self.now();
         if meter.sleeps.get() == 0 {
-            self.room.report();
+            self.room.report(true);
         }
         meter.park(since);
         let by_itself = self.park_somehow(idle, host);

@@ -235,8 +235,7 @@ pub use observer::Observer;
 pub use placement::Steering;
 pub use policy::{Pause, Policy};
 pub use protocol::{
-    ATTENTION, Announcement, Baton, LastLook, Posted, PostedTo, Posters, Protocol, Restart, Rules,
-    Wake,
+    ATTENTION, Announcement, Baton, Posted, PostedTo, Posters, Protocol, Rules, Wake,
 };
 pub use reason::Reason;
 pub use relay::Relay;

@@ -27,7 +27,7 @@ pub struct Policy {
     /// again and again has a worker awake, and a pool that is entered now and then pays nothing for
     /// it. In the middle of a job the number is three times as high, and one other worker may
     /// search as well: so two workers whose jobs end alternately hand over at once. Only with
-    /// protocols whose word [counts](crate::Protocol::heads) the searchers.
+    /// protocols whose word [counts](crate::Rules::counts_heads) the searchers.
     pub rounds_on_watch: u32,
     /// Pause between two searches.
     pub pause: Pause,

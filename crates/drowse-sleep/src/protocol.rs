@@ -29,7 +29,7 @@ use std::fmt;
 ///        +--> announce: None --> (searches on, and asks again)
 ///        |       | Some
 ///        |       +--> found a job, or its latch is set: cancel
-///        |       +--> commit: None     it goes back to searching, see `Rules::after_news`
+///        |       +--> commit: None     it goes back to searching, see `Rules::counts_heads`
 ///        |       +--> commit: Some     +--> it sleeps, and the waker that claims it calls uncount
 ///        |                             +--> the last look found something, or a waker came
 ///        |                                  first: it calls uncount itself
@@ -113,13 +113,6 @@ pub trait Protocol: fmt::Debug + Send + Sync {
         (word, Wake::All)
     }
 
-    /// Returns the numbers of inactive and sleeping workers, if the word has them. By these a
-    /// worker that searches alone may [keep watch](crate::Policy::rounds_on_watch), and one that
-    /// knows that no other is active does without a heavy fence.
-    fn heads(&self, word: u64) -> Option<Heads> {
-        Some(Heads::of(word))
-    }
-
     /// Returns `true` if the word is as it should be when no worker searches or sleeps. For tests.
     fn is_clear(&self, word: u64) -> bool {
         Heads::of(word) == Heads { inactive: 0, sleeping: 0 }
@@ -135,13 +128,15 @@ pub const ATTENTION: u64 = 0x1_FFFF;
 pub struct Rules {
     /// Name that users choose it by.
     pub name: &'static str,
-    /// `true` if a worker tells its latch that it sleeps on it. Then the setter of the latch wakes
-    /// that worker alone; otherwise it [alerts](Protocol::alert) all workers.
-    pub tells_latch: bool,
-    /// Position of the last look at the latch and the queues.
-    pub last_look: LastLook,
-    /// Step that a worker goes back to if there was news after it announced.
-    pub after_news: Restart,
+    /// `true` if the word [counts](Heads) inactive and sleeping workers, so that posts see
+    /// that a worker sleeps. Then a worker tells its latch that it sleeps on it, and the setter of the latch wakes
+    /// that worker alone; the last look at the latch and the queues comes when the worker has been
+    /// counted as sleeping; and after news it gets sleepy again at once.
+    ///
+    /// `false` if posts see that a worker is sleepy, and keep it from committing. Then the last look
+    /// comes before the worker commits; the setter of a latch [alerts](Protocol::alert) all
+    /// workers; and after news a worker begins again with the first round.
+    pub counts_heads: bool,
     /// `true` if a worker gets sleepy at once when at least two others search, and half as many as
     /// work.
     pub few_search: bool,
@@ -152,36 +147,10 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Rules of protocols that count heads: the latch is told, the last look comes when the worker
-    /// is counted as sleeping, and after news it gets sleepy again at once.
+    /// Rules of protocols that count heads.
     pub fn named(name: &'static str) -> Self {
-        Self {
-            name,
-            tells_latch: true,
-            last_look: LastLook::AfterCommit,
-            after_news: Restart::BeforeSleepy,
-            few_search: false,
-            defers: false,
-        }
+        Self { name, counts_heads: true, few_search: false, defers: false }
     }
-}
-
-/// Position of the last look, with a fence before it: after the step that posts can see.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LastLook {
-    /// Posts see that a worker is sleepy, and keep it from committing.
-    BeforeCommit,
-    /// Posts see that a worker is counted as sleeping, and wake it.
-    AfterCommit,
-}
-
-/// Step that a worker goes back to after news.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Restart {
-    /// The step before it got sleepy: it searches, and announces anew.
-    BeforeSleepy,
-    /// The first round.
-    FirstRound,
 }
 
 /// Workers to wake.

@@ -90,20 +90,12 @@ impl Room {
         }
     }
 
-    /// Reports the processors of the calling thread, a worker that has not reported yet.
-    pub(crate) fn report(&self) {
-        self.report_as(1);
-    }
-
-    /// Reports again: the calling worker may be allowed other processors by now.
-    pub(crate) fn report_again(&self) {
-        self.report_as(0);
-    }
-
+    /// Reports the processors of the calling worker, for the `first` time or because it may be
+    /// allowed others by now.
     #[inline(never)]
-    fn report_as(&self, reports_more: usize) {
+    pub(crate) fn report(&self, first: bool) {
         if let Some(mask) = CpuMask::of(ThreadId::current()) {
-            self.add(&mask, reports_more);
+            self.add(&mask, usize::from(first));
         }
     }
 
@@ -127,10 +119,10 @@ mod tests {
     fn workers_that_share_processors_have_as_much_room_as_those() {
         let Some(mask) = CpuMask::of(ThreadId::current()) else { return };
         let room = Room::new(3);
-        room.report();
-        room.report();
+        room.report(true);
+        room.report(true);
         assert_eq!(room.get(), usize::MAX, "one is missing");
-        room.report();
+        room.report(true);
         assert_eq!(room.get(), mask.count());
     }
 
@@ -154,14 +146,14 @@ mod tests {
         let room = Room::new(1);
         room.add(&one, 1);
         assert_eq!(room.get(), 1);
-        room.report_again();
+        room.report(false);
         assert_eq!(room.get(), cpus.len());
     }
 
     #[test]
     fn what_is_known_beforehand_stays() {
         let room = Room::of(7);
-        room.report();
+        room.report(true);
         assert_eq!(room.get(), 7);
     }
 }

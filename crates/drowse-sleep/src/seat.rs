@@ -20,7 +20,7 @@
 //! run out of work within a moment, the guest wakes the worker, which searches for their jobs and
 //! falls asleep by itself.
 
-use crate::fall_asleep::Bed;
+use crate::fall_asleep::{Bed, LastStep};
 use crate::{Host, LatchWord, Sleep};
 use drowse_sync::{faulty, hint, omittable};
 
@@ -50,7 +50,7 @@ impl Sleep {
             }
         }?;
         self.word.sit();
-        if self.word.rules.tells_latch {
+        if self.word.rules.counts_heads {
             home(worker).tell_awake();
         }
         self.note_guest();
@@ -103,13 +103,7 @@ impl Sleep {
             return false;
         }
         let Some(announcement) = self.announce(worker) else { return false };
-        let meter = &self.seats[worker].meter;
-        let vacate = || {
-            // Before another thread can have the seat.
-            meter.vacate(self.now());
-            self.slots.vacate(worker)
-        };
-        let bed = self.lie_down(worker, announcement, home, host, &vacate);
+        let bed = self.lie_down(worker, announcement, home, host, LastStep::Vacate);
         faulty!("seat/vacates-whatever", bed == Bed::Is, true)
     }
 }

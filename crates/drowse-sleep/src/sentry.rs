@@ -94,7 +94,7 @@ impl Sleep {
             if !self.slots.nap(worker, Duration::from_nanos(nap)) {
                 break; // A waker has claimed the sentry.
             }
-            self.room.report_again();
+            self.room.report(false);
             self.recount_stuck();
             let others_get_on =
                 self.word.finds() != before && processors.were_busy(self.now(), self.room.get());

@@ -71,7 +71,7 @@ impl Sleep {
             placement: Placement::new(),
             detector: None,
             room: Room::new(workers),
-            deferral: Deferral::new(),
+            deferral: Deferral::default(),
             observed: Observed::default(),
             posters: None,
             absence: None,

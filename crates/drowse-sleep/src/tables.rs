@@ -7,8 +7,8 @@
 
 use crate::defer::{Guarantor, is_clear, note_sentry, without};
 use crate::{
-    Announcement, Baton, Counters, Heads, Idleness, Jec, LastLook, Posted, Protocol, Relay, Sleepy,
-    Wake, WakeSize,
+    Announcement, Baton, Counters, Heads, Idleness, Jec, Posted, Protocol, Relay, Sleepy, Wake,
+    WakeSize,
 };
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -107,7 +107,8 @@ impl<'a> Explorer<'a> {
     }
 
     fn check(&self, state: &State) {
-        if let Some(heads) = self.protocol.heads(state.word) {
+        if self.protocol.rules().counts_heads {
+            let heads = Heads::of(state.word);
             let active = state.count(|life| life == Life::Active);
             let counted =
                 Heads { inactive: WORKERS - active, sleeping: state.asleep() + state.claimed };
@@ -164,7 +165,7 @@ impl<'a> Explorer<'a> {
             // Its last look found something, or a waker stopped it; or it was the sentry, and gets
             // up.
             Life::Asleep => {
-                if protocol.rules().last_look == LastLook::AfterCommit {
+                if protocol.rules().counts_heads {
                     self.reach(state.with(protocol.uncount(word), worker, Life::Idle));
                 }
             }
@@ -175,7 +176,7 @@ impl<'a> Explorer<'a> {
         let (word, baton) = self.protocol.stop_looking(state.word);
         let stopped = state.with(word, worker, Life::Active);
         // Posts may have counted on it. (But a claimed worker that is still counted will search.)
-        let counted_on = self.protocol.heads(word).is_some() && stopped.claimed == 0;
+        let counted_on = self.protocol.rules().counts_heads && stopped.claimed == 0;
         if counted_on && stopped.searching() == 0 && stopped.asleep() > 0 {
             assert_eq!(baton, Baton::Pass, "{stopped:?}");
         }
@@ -216,7 +217,7 @@ impl<'a> Explorer<'a> {
         let (word, wake) = self.protocol.alert(state.word);
         assert!(wake == Wake::All || state.asleep() == 0, "not all are woken: {state:?}");
         // If the last look comes after the commit, it covers the sleepy workers.
-        let late = self.protocol.rules().last_look == LastLook::AfterCommit;
+        let late = self.protocol.rules().counts_heads;
         self.wake(&State { word, ..if late { state.clone() } else { everybody_told } }, wake);
     }
 

@@ -110,7 +110,7 @@ impl Sleep {
         reason: Reason,
         waker: impl FnOnce() -> Waker,
     ) {
-        if slept || !self.word.rules.tells_latch {
+        if slept || !self.word.rules.counts_heads {
             self.latch_set_cold(owner, slept, reason, waker());
         }
     }

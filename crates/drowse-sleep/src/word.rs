@@ -22,21 +22,33 @@ pub(crate) struct Word {
     pub(crate) rules: Rules,
 }
 
-/// Causes of a change of the word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Event {
-    StartLooking,
-    StopLooking,
-    Announce,
-    Cancel,
-    Commit,
-    Uncount,
-    Post,
-    Alert,
-    Baton,
-    Sit,
-    Defer,
-    Resume,
+/// Names of a change's faults, for models.
+#[derive(Clone, Copy)]
+pub(crate) struct Event {
+    /// The fault of storing the change without a look at the word.
+    overwrites: &'static str,
+    /// The fault of a relaxed change; `None` if it is relaxed anyway, because no thread learns
+    /// anything from it but the value. (It does not end the release sequence of earlier changes.)
+    relaxed: Option<&'static str>,
+}
+
+impl Event {
+    /// Returns a change by which others learn something.
+    pub(crate) const fn told(overwrites: &'static str, relaxed: &'static str) -> Self {
+        Self { overwrites, relaxed: Some(relaxed) }
+    }
+
+    /// Returns a change from which no thread learns anything.
+    pub(crate) const fn quiet(overwrites: &'static str) -> Self {
+        Self { overwrites, relaxed: None }
+    }
+
+    /// Returns the ordering of the change: `ordering` if others learn from it.
+    #[inline(always)]
+    fn ordering(self, ordering: Ordering) -> Ordering {
+        // ORDERING: relaxed, see the field; else `ordering`, from `load` or `replace`.
+        self.relaxed.map_or(Ordering::Relaxed, |fault| mutant::weaken(fault, ordering))
+    }
 }
 
 impl Word {
@@ -62,7 +74,7 @@ impl Word {
 
     /// Returns the counts of `word`, a value of this word, if it has them.
     pub(crate) fn heads_in(&self, word: u64) -> Option<Heads> {
-        self.protocol.heads(word)
+        self.rules.counts_heads.then(|| Heads::of(word))
     }
 
     /// Returns the counts at about this moment, if the word has them.
@@ -79,13 +91,15 @@ impl Word {
     /// Changes a worker from active to idle.
     #[inline(never)]
     pub(crate) fn start_looking(&self) {
-        self.change(Event::StartLooking, |word| (self.protocol.start_looking(word), ()));
+        self.change(Event::told("word/start-overwrites", "word/start-relaxed"), |word| {
+            (self.protocol.start_looking(word), ())
+        });
     }
 
     /// Changes a worker from idle to active. Returns the new word as well.
     #[inline(never)]
     pub(crate) fn stop_looking(&self) -> (u64, Baton) {
-        self.change(Event::StopLooking, |word| {
+        self.change(Event::quiet("word/stop-overwrites"), |word| {
             let (word, baton) = self.protocol.stop_looking(word);
             let word = if self.rules.defers { defer::count_find(word) } else { word };
             (word, (word, baton))
@@ -96,7 +110,7 @@ impl Word {
     #[inline(never)]
     pub(crate) fn sit(&self) {
         // One step: no thread may take this worker for one that searches.
-        self.change(Event::Sit, |word| {
+        self.change(Event::quiet("word/sit-overwrites"), |word| {
             let word = self.protocol.stop_looking(self.protocol.uncount(word)).0;
             (if self.rules.defers { defer::count_find(word) } else { word }, ())
         });
@@ -106,19 +120,23 @@ impl Word {
     /// now.
     #[inline(never)]
     pub(crate) fn announce(&self, worker: usize) -> Option<Announcement> {
-        self.try_change(Event::Announce, |word| self.protocol.announce(word, worker))
+        self.try_change(Event::quiet("word/announce-overwrites"), |word| {
+            self.protocol.announce(word, worker)
+        })
     }
 
     /// Changes a worker from sleepy to idle.
     #[inline(never)]
     pub(crate) fn cancel(&self, announcement: Announcement) {
-        self.change(Event::Cancel, |word| (self.protocol.cancel(word, announcement), ()));
+        self.change(Event::quiet("word/cancel-overwrites"), |word| {
+            (self.protocol.cancel(word, announcement), ())
+        });
     }
 
     /// Changes a worker from sleepy to asleep. Returns the new word; `None` if there was news.
     #[inline(never)]
     pub(crate) fn commit(&self, announcement: Announcement) -> Option<u64> {
-        self.try_change(Event::Commit, |word| {
+        self.try_change(Event::told("word/commit-overwrites", "word/commit-relaxed"), |word| {
             self.protocol.commit(word, announcement).map(|next| (next, next))
         })
     }
@@ -129,26 +147,34 @@ impl Word {
     pub(crate) fn uncount(&self) {
         // A waker that claims a sleeper by its latch need not have seen the sleeper's `commit`: the
         // first word that it loads may be older, and the exchange fails then.
-        let seen = self.change(Event::Uncount, |word| (self.protocol.uncount(word), word));
+        let seen = self.change(Event::quiet("word/uncount-overwrites"), |word| {
+            (self.protocol.uncount(word), word)
+        });
         debug_assert!(self.heads_in(seen).is_none_or(|heads| heads.sleeping > 0), "{seen:#x}");
     }
 
     /// Decides which workers to wake for a post.
     #[inline(never)]
     pub(crate) fn post(&self, posted: &Posted) -> Wake {
-        self.change(Event::Post, |word| defer::note_sentry(self.protocol.post(word, posted)))
+        self.change(Event::told("word/post-overwrites", "word/post-relaxed"), |word| {
+            defer::note_sentry(self.protocol.post(word, posted))
+        })
     }
 
     /// Decides which workers to wake in place of posts.
     #[inline(never)]
     pub(crate) fn baton(&self, posted: &Posted) -> Wake {
-        self.change(Event::Baton, |word| defer::note_sentry(self.protocol.baton(word, posted)))
+        self.change(Event::told("word/baton-overwrites", "word/baton-relaxed"), |word| {
+            defer::note_sentry(self.protocol.baton(word, posted))
+        })
     }
 
     /// Decides which workers to wake for an event that may concern all.
     #[inline(never)]
     pub(crate) fn alert(&self) -> Wake {
-        self.change(Event::Alert, |word| self.protocol.alert(word))
+        self.change(Event::told("word/alert-overwrites", "word/alert-relaxed"), |word| {
+            self.protocol.alert(word)
+        })
     }
 
     /// Changes the word by the protocol's transition, in one step. Returns the decision.
@@ -183,6 +209,7 @@ impl Word {
         self.word.fetch_or(bits, Ordering::AcqRel)
     }
 
+    #[inline(always)]
     fn load(&self, event: Event) -> u64 {
         // ORDERING: acquire pairs with the release in `replace`, for a transition that changes
         // nothing. A second safeguard there: a post that sees a sleeper counted, but not its slot,
@@ -192,6 +219,7 @@ impl Word {
     }
 
     /// Returns `false` if another thread has changed the word since it was `seen`.
+    #[inline(always)]
     fn replace(&self, event: Event, seen: u64, next: u64) -> bool {
         if next == seen {
             return true;
@@ -201,50 +229,9 @@ impl Word {
         let replaced =
             || self.word.compare_exchange(seen, next, ordering, Ordering::Relaxed).is_ok();
         // ORDERING: of the fault, as strong as a store can be.
-        faulty!(event.overwrites(), replaced(), {
+        faulty!(event.overwrites, replaced(), {
             self.word.store(next, Ordering::Release);
             true
         })
-    }
-}
-
-impl Event {
-    /// Returns the ordering of a change for this event: `ordering` if others learn from it.
-    fn ordering(self, ordering: Ordering) -> Ordering {
-        match self {
-            // ORDERING: relaxed; no thread learns anything from these but the value. (They do not
-            // end the release sequence of earlier changes.)
-            Self::Announce
-            | Self::Cancel
-            | Self::Uncount
-            | Self::StopLooking
-            | Self::Sit
-            | Self::Defer => Ordering::Relaxed,
-            // ORDERING: `ordering`, from `load` or `replace`.
-            Self::StartLooking => mutant::weaken("word/start-relaxed", ordering),
-            Self::Commit => mutant::weaken("word/commit-relaxed", ordering),
-            Self::Post => mutant::weaken("word/post-relaxed", ordering),
-            Self::Baton => mutant::weaken("word/baton-relaxed", ordering),
-            Self::Alert => mutant::weaken("word/alert-relaxed", ordering),
-            Self::Resume => mutant::weaken("word/resume-relaxed", ordering),
-        }
-    }
-
-    /// Returns the fault of storing a change without a look at the word.
-    const fn overwrites(self) -> &'static str {
-        match self {
-            Self::StartLooking => "word/start-overwrites",
-            Self::StopLooking => "word/stop-overwrites",
-            Self::Announce => "word/announce-overwrites",
-            Self::Cancel => "word/cancel-overwrites",
-            Self::Commit => "word/commit-overwrites",
-            Self::Uncount => "word/uncount-overwrites",
-            Self::Post => "word/post-overwrites",
-            Self::Alert => "word/alert-overwrites",
-            Self::Baton => "word/baton-overwrites",
-            Self::Sit => "word/sit-overwrites",
-            Self::Defer => "word/defer-overwrites",
-            Self::Resume => "word/resume-overwrites",
-        }
     }
 }

@@ -47,17 +47,13 @@ impl ThreadId {
     /// }
     /// ```
     pub fn task(self) -> Option<Task> {
-        let state = field(&read_task(self, "status")?, "State:")?.to_owned();
-        let mut task = Task { state, wait_channel: None, system_call: None };
-        if let Some(channel) = read_task(self, "wchan") {
+        Some(Task {
+            state: field(&read_task(self, "status")?, "State:")?.to_owned(),
             // 0 if the thread runs, or if this process may not read it.
-            task.wait_channel =
-                Some(channel).filter(|channel| !matches!(channel.trim_ascii(), "" | "0"));
-        }
-        if let Some(line) = read_task(self, "syscall") {
-            task.system_call = call_from(&line);
-        }
-        Some(task)
+            wait_channel: read_task(self, "wchan")
+                .filter(|channel| !matches!(channel.trim_ascii(), "" | "0")),
+            system_call: read_task(self, "syscall").as_deref().and_then(call_from),
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 #![doc = include_str!("README.md")]
 
-use crate::{Announcement, Baton, Heads, LastLook, Posted, Protocol, Restart, Rules, Wake};
+use crate::{Announcement, Baton, Posted, Protocol, Rules, Wake};
 
 /// One sleepy worker at a time. See the [module](self) for the protocol, its word and its proof.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -11,13 +11,8 @@ const ASLEEP: u64 = 1;
 
 impl Protocol for Sleepy {
     fn rules(&self) -> Rules {
-        Rules {
-            // A latch that is set tickles everyone, as all news does.
-            tells_latch: false,
-            last_look: LastLook::BeforeCommit,
-            after_news: Restart::FirstRound,
-            ..Rules::named("sleepy")
-        }
+        // A latch that is set tickles all workers, as all news does.
+        Rules { counts_heads: false, ..Rules::named("sleepy") }
     }
 
     fn start_looking(&self, word: u64) -> u64 {
@@ -56,10 +51,6 @@ impl Protocol for Sleepy {
     /// Tickles: from now on no worker is sleepy, and none is asleep.
     fn alert(&self, word: u64) -> (u64, Wake) {
         (0, if word & ASLEEP == 0 { Wake::Nobody } else { Wake::All })
-    }
-
-    fn heads(&self, _word: u64) -> Option<Heads> {
-        None
     }
 
     /// Ignores the bit for sleepers, which stays set until the next tickle.
