@@ -92,7 +92,7 @@ impl Sleep {
         }
         self.placement.unsettle(&self.seats[worker]);
         self.observe(|observer| observer.awake(worker));
-        Idle::of(worker)
+        Idle::new(worker, 0, true)
     }
 
     /// Reports, for a worker that never had a thread, that it may run where the calling thread may

@@ -41,18 +41,10 @@ pub struct Idle {
 }
 
 impl Idle {
-    /// Returns the state of a worker that was just woken.
-    pub(crate) fn of(worker: usize) -> Self {
+    /// Returns the state of a worker that has done this many `rounds`, and was `woken` before.
+    pub(crate) fn new(worker: usize, rounds: u32, woken: bool) -> Self {
         let announcement = None;
-        Self {
-            worker,
-            rounds: 0,
-            watched: 0,
-            announcement,
-            woken: true,
-            in_a_job: false,
-            bored: false,
-        }
+        Self { worker, rounds, watched: 0, announcement, woken, in_a_job: false, bored: false }
     }
 
     /// Returns `true` if the worker has slept for the idle timeout, so its thread may leave: see
@@ -131,15 +123,7 @@ impl Sleep {
         self.not_stuck(worker);
         self.word.start_looking();
         self.observe(|observer| observer.idle(worker));
-        Idle {
-            worker,
-            rounds: self.head_start(worker),
-            watched: 0,
-            announcement: None,
-            woken: false,
-            in_a_job: false,
-            bored: false,
-        }
+        Idle::new(worker, self.head_start(worker), false)
     }
 
     /// Ends a search, whatever its result: the worker is active from now on.

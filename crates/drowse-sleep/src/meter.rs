@@ -175,20 +175,24 @@ impl SleepMetrics {
     /// Returns what was added since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
+        self.combine(earlier, u64::saturating_sub)
+    }
+
+    /// Returns the result of `with` for each pair of numbers.
+    fn combine(&self, other: &Self, with: fn(u64, u64) -> u64) -> Self {
+        let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         Self {
-            sleeps: self.sleeps.saturating_sub(earlier.sleeps),
-            fruitless: self.fruitless.saturating_sub(earlier.fruitless),
-            kept_awake: self.kept_awake.saturating_sub(earlier.kept_awake),
-            sentries: self.sentries.saturating_sub(earlier.sentries),
-            guests: self.guests.saturating_sub(earlier.guests),
-            parked: self.parked.saturating_sub(earlier.parked),
-            steered: self.steered.saturating_sub(earlier.steered),
-            late: self.late.saturating_sub(earlier.late),
-            unsteered: self.unsteered.saturating_sub(earlier.unsteered),
-            behind_waker: self.behind_waker.saturating_sub(earlier.behind_waker),
-            wakes: std::array::from_fn(|reason| {
-                self.wakes[reason].saturating_sub(earlier.wakes[reason])
-            }),
+            sleeps: with(self.sleeps, other.sleeps),
+            fruitless: with(self.fruitless, other.fruitless),
+            kept_awake: with(self.kept_awake, other.kept_awake),
+            sentries: with(self.sentries, other.sentries),
+            guests: with(self.guests, other.guests),
+            parked: Duration::from_nanos(with(nanos(self.parked), nanos(other.parked))),
+            steered: with(self.steered, other.steered),
+            late: with(self.late, other.late),
+            unsteered: with(self.unsteered, other.unsteered),
+            behind_waker: with(self.behind_waker, other.behind_waker),
+            wakes: std::array::from_fn(|reason| with(self.wakes[reason], other.wakes[reason])),
         }
     }
 
@@ -200,19 +204,7 @@ impl SleepMetrics {
 
 impl std::ops::AddAssign for SleepMetrics {
     fn add_assign(&mut self, other: Self) {
-        self.sleeps += other.sleeps;
-        self.fruitless += other.fruitless;
-        self.kept_awake += other.kept_awake;
-        self.sentries += other.sentries;
-        self.guests += other.guests;
-        self.parked += other.parked;
-        self.steered += other.steered;
-        self.late += other.late;
-        self.unsteered += other.unsteered;
-        self.behind_waker += other.behind_waker;
-        for (mine, other) in self.wakes.iter_mut().zip(other.wakes) {
-            *mine += other;
-        }
+        *self = self.combine(&other, |one, other| one + other);
     }
 }
 

@@ -128,13 +128,13 @@ pub const ATTENTION: u64 = 0x1_FFFF;
 pub struct Rules {
     /// Name that users choose it by.
     pub name: &'static str,
-    /// `true` if the word [counts](Heads) inactive and sleeping workers, so that posts see
-    /// that a worker sleeps. Then a worker tells its latch that it sleeps on it, and the setter of the latch wakes
-    /// that worker alone; the last look at the latch and the queues comes when the worker has been
-    /// counted as sleeping; and after news it gets sleepy again at once.
+    /// `true` if the word [counts](Heads) inactive and sleeping workers, so that posts see if one
+    /// sleeps. Then a worker tells its latch that it sleeps on it, and the setter of the latch
+    /// wakes that worker alone; the last look at the latch and the queues comes when the worker has
+    /// been counted as sleeping; and after news it gets sleepy again at once.
     ///
-    /// `false` if posts see that a worker is sleepy, and keep it from committing. Then the last look
-    /// comes before the worker commits; the setter of a latch [alerts](Protocol::alert) all
+    /// `false` if posts see that a worker is sleepy, and keep it from committing. Then the last
+    /// look comes before the worker commits; the setter of a latch [alerts](Protocol::alert) all
     /// workers; and after news a worker begins again with the first round.
     pub counts_heads: bool,
     /// `true` if a worker gets sleepy at once when at least two others search, and half as many as

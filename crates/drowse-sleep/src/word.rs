@@ -100,20 +100,21 @@ impl Word {
     #[inline(never)]
     pub(crate) fn stop_looking(&self) -> (u64, Baton) {
         self.change(Event::quiet("word/stop-overwrites"), |word| {
-            let (word, baton) = self.protocol.stop_looking(word);
-            let word = if self.rules.defers { defer::count_find(word) } else { word };
+            let (word, baton) = self.stopped(word);
             (word, (word, baton))
         })
     }
 
     /// Changes a worker from asleep to active, because a guest takes its seat.
-    #[inline(never)]
     pub(crate) fn sit(&self) {
         // One step: no thread may take this worker for one that searches.
-        self.change(Event::quiet("word/sit-overwrites"), |word| {
-            let word = self.protocol.stop_looking(self.protocol.uncount(word)).0;
-            (if self.rules.defers { defer::count_find(word) } else { word }, ())
-        });
+        let sit = |word| (self.stopped(self.protocol.uncount(word)).0, ());
+        self.change(Event::quiet("word/sit-overwrites"), sit);
+    }
+
+    fn stopped(&self, word: u64) -> (u64, Baton) {
+        let (word, baton) = self.protocol.stop_looking(word);
+        (if self.rules.defers { defer::count_find(word) } else { word }, baton)
     }
 
     /// Changes a worker from idle to sleepy. Returns `None` if the protocol does not allow that
