@@ -84,7 +84,7 @@
 //! busy. So the hot path is the same machine code for every protocol: one load, one test, one
 //! branch; and none of it for [workers that are alerted](Posters) when a worker sleeps. Since a
 //! table touches nothing, a test tries all of it: every word that three workers can reach, and
-//! every event (`tables.rs`).
+//! every event (`tests.rs`).
 //!
 //! # The protocols
 //!
@@ -215,7 +215,7 @@ pub mod sleepy;
 mod slots;
 mod spare;
 #[cfg(all(test, not(any(drowse_loom, drowse_shuttle))))]
-mod tables;
+mod tests;
 mod wake;
 mod watch;
 mod word;

@@ -9,7 +9,7 @@ use std::fmt;
 /// functions returns the new word and a decision. It has no state of its own and touches nothing:
 /// [`Sleep`](crate::Sleep) alone changes the word, executes fences, takes the last look at the
 /// queues, parks workers and wakes them. So a table can be tested by trying every word that a small
-/// pool can reach (`tables.rs` does), and no table can lose the look between announcing and
+/// pool can reach (`tests.rs` does), and no table can lose the look between announcing and
 /// sleeping.
 ///
 /// The provided methods count heads, as most protocols do: see [`Heads`] for the word. A protocol
