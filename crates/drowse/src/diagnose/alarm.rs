@@ -1,7 +1,7 @@
 //! The deadlock alarm of a pool: its lookout, and the report for the user's handler.
 
 use super::Pool;
-use super::pool::{Busy, report_on};
+use super::pool::{WhileBusy, report_on};
 use super::report::{BlockedWorker, Deadlock, WorkerState};
 use drowse_sleep::{Lookout, Sleep, Standstill, Stopped};
 use drowse_sync::{Arc, Counter, Weak, say};
@@ -36,12 +36,12 @@ fn start_lookout(lookout: Lookout, pool: &Arc<dyn Pool>) -> io::Result<()> {
     let weak = Arc::downgrade(pool);
     pool.start_watch(
         "drowse-lookout",
-        Box::new(move |thread| keep_lookout(&lookout, &weak, thread)),
+        Box::new(move |while_busy| keep_lookout(&lookout, &weak, while_busy)),
     )
 }
 
 /// Runs a lookout. It holds the pool only while it looks at the queues or raises an alarm.
-fn keep_lookout(lookout: &Lookout, pool: &Weak<dyn Pool>, thread: &dyn Busy) {
+fn keep_lookout(lookout: &Lookout, pool: &Weak<dyn Pool>, while_busy: &WhileBusy<'_>) {
     let look = |standstill: &Standstill, _| {
         // Without a mark the pool stands still because spares have run out. That matters only if a
         // job is queued: no thread is left to run it.
@@ -50,7 +50,7 @@ fn keep_lookout(lookout: &Lookout, pool: &Weak<dyn Pool>, thread: &dyn Busy) {
     };
     while let Some(standstill) = lookout.next_alarm(look) {
         let Some(pool) = pool.upgrade() else { return };
-        thread.while_busy(&|| raise_alarm(&*pool, &standstill));
+        while_busy(&|| raise_alarm(&*pool, &standstill));
     }
 }
 

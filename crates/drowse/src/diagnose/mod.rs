@@ -47,7 +47,7 @@ pub(crate) use outside::OutsideWait;
 #[cfg(feature = "diagnose")]
 pub(crate) use plan::{Plan, Ready};
 #[cfg(feature = "diagnose")]
-pub(crate) use pool::{Busy, Pool, Watch};
+pub(crate) use pool::{Pool, Watch};
 #[cfg(feature = "diagnose")]
 pub(crate) use probe::{Probe, Tracing};
 #[cfg(feature = "diagnose")]

@@ -46,65 +46,48 @@ pub(crate) struct Before;
 pub(crate) struct Probe;
 
 impl Probe {
-    #[inline(always)]
     pub(crate) fn new(_: &Ready, _: &Tracing, _: usize, _: usize) -> Self {
         Self
     }
 
-    #[inline(always)]
     pub(crate) fn watch<P>(&self, sleep: Sleep, _: &Weak<P>) -> Sleep {
         sleep
     }
 
-    #[inline(always)]
     pub(crate) fn begin<P>(&self, _: &Arc<P>) {}
 
-    #[inline(always)]
     pub(crate) fn end(&self) {}
 
-    #[inline(always)]
     pub(crate) fn begin_thread(&self, _: usize) {}
 
-    #[inline(always)]
     pub(crate) fn begin_wait(&self, _: usize, _: WaitFor) -> Before {
         Before
     }
 
-    #[inline(always)]
     pub(crate) fn end_wait(&self, _: usize, _: Before) {}
 
-    #[inline(always)]
     pub(crate) fn begin_search(&self, _: usize) {}
 
-    #[inline(always)]
     pub(crate) fn end_search(&self, _: usize) {}
 
-    #[inline(always)]
     pub(crate) fn took_injected(&self, _: usize) {}
 
-    #[inline(always)]
     pub(crate) fn stole(&self, _: usize, _: usize) {}
 
-    #[inline(always)]
     pub(crate) fn begin_job(&self, _: usize) -> Before {
         Before
     }
 
-    #[inline(always)]
     pub(crate) fn end_job(&self, _: usize, _: Before) {}
 
-    #[inline(always)]
     pub(crate) fn blocked(&self, _: usize) {}
 
-    #[inline(always)]
     pub(crate) fn unblocked(&self, _: Option<usize>, _: usize) {}
 
-    #[inline(always)]
     pub(crate) fn note_waiter(&self, _: WaitFor) -> OutsideWait<'_> {
         OutsideWait(PhantomData)
     }
 
-    #[inline(always)]
     pub(crate) fn notes_waiters(&self) -> bool {
         false
     }
@@ -115,7 +98,6 @@ impl Probe {
 pub(crate) struct OutsideWait<'p>(PhantomData<&'p Probe>);
 
 impl OutsideWait<'_> {
-    #[inline(always)]
     pub(crate) fn note_begun(&self, _: usize) {}
 }
 
@@ -123,14 +105,11 @@ impl OutsideWait<'_> {
 pub(crate) struct Tracing;
 
 impl Tracing {
-    #[inline(always)]
     pub(crate) fn begin(_: &Ready, _: usize) -> Option<Self> {
         Some(Self)
     }
 
-    #[inline(always)]
     pub(crate) fn name(&self, _: usize, _: &str) {}
 
-    #[inline(always)]
     pub(crate) fn keep(self) {}
 }

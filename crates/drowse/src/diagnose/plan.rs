@@ -4,7 +4,7 @@
 use super::alarm::DEADLOCK_AFTER;
 use super::report::{Deadlock, Stall};
 use super::time::Exact;
-use super::trace::PoolTrace;
+use super::trace::Trace;
 use super::{DEADLOCK, STALL};
 use crate::setting::{Once, Setting, switch, time};
 use drowse_sync::{Arc, say};
@@ -26,7 +26,7 @@ pub(crate) struct Plan {
     pub(crate) stall_after: Option<Duration>,
     /// Called with each report. `None`: reports go to the standard error.
     pub(crate) stall_handler: Option<Box<StallHandler>>,
-    pub(crate) trace: Option<Arc<dyn PoolTrace>>,
+    pub(crate) trace: Option<Trace>,
 }
 
 /// A plan that is complete.

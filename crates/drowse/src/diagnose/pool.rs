@@ -48,14 +48,10 @@ pub(crate) trait Pool: Send + Sync {
         Self: Sized;
 }
 
-/// Body of a thread that watches.
-pub(crate) type Watch = dyn FnOnce(&dyn Busy) + Send;
-
-/// A thread that watches, while it calls handlers.
-pub(crate) trait Busy {
-    /// Calls `handler`. Meanwhile the end of the pool takes the thread for busy.
-    fn while_busy(&self, handler: &dyn Fn());
-}
+/// Body of a thread that watches. It is given a function that calls a handler of the user.
+/// Meanwhile the end of the pool takes the thread for busy.
+pub(crate) type Watch = dyn FnOnce(&WhileBusy<'_>) + Send;
+pub(crate) type WhileBusy<'a> = dyn Fn(&dyn Fn()) + 'a;
 
 pub(super) fn report_on(pool: &dyn Pool, worker: usize, state: WorkerState) -> WorkerReport {
     let trail = pool.probe().trail(worker);

@@ -6,7 +6,7 @@ use super::outside::{Outside, OutsideWait};
 use super::plan::{Plan, Ready};
 use super::pool::Pool;
 use super::stall::StallWatch;
-use super::trace::{PoolTrace, Record, TraceEvent};
+use super::trace::{Recorder, Trace, TraceEvent};
 use super::trail::{Before, Trail};
 use drowse_sleep::Sleep;
 use drowse_sync::{Arc, CachePadded, OnceLock, Process, Table, Weak};
@@ -17,7 +17,7 @@ pub(crate) struct Probe {
     pub(super) plan: Arc<Plan>,
     /// One trail a seat; those of spares are made on demand.
     trails: Table<CachePadded<Trail>>,
-    recorder: Option<Arc<dyn Record>>,
+    recorder: Option<Recorder>,
     /// Threads outside that wait for the pool, if there is a stall watch.
     pub(super) outside: Option<Outside>,
     /// Stall watch, which ends when this is dropped.
@@ -31,7 +31,7 @@ impl Probe {
         Self {
             plan: Arc::clone(plan),
             trails: Table::new(workers, seats, |_| CachePadded::new(Trail::default())),
-            recorder: tracing.begun.as_ref().map(|(_, recorder)| Arc::clone(recorder)),
+            recorder: tracing.begun.as_ref().map(|(_, recorder)| recorder.clone()),
             outside: plan.stall_after.map(|_| Outside::new()),
             stall_watch: OnceLock::new(),
             process: Process::this(),
@@ -158,7 +158,7 @@ impl fmt::Debug for Probe {
 
 /// Trace attached to a pool that is being built; detached again if this is dropped.
 pub(crate) struct Tracing {
-    begun: Option<(Arc<dyn PoolTrace>, Arc<dyn Record>)>,
+    begun: Option<(Trace, Recorder)>,
 }
 
 impl Tracing {
@@ -166,7 +166,7 @@ impl Tracing {
     pub(crate) fn begin(plan: &Ready, seats: usize) -> Option<Self> {
         let Some(trace) = &plan.trace else { return Some(Self { begun: None }) };
         let recorder = trace.attach(seats)?;
-        Some(Self { begun: Some((Arc::clone(trace), recorder)) })
+        Some(Self { begun: Some((trace.clone(), recorder)) })
     }
 
     /// Records the name that a worker was given.

@@ -4,7 +4,7 @@
 //! what they write anyway. If there is a watch, a thread outside that waits leaves a note.
 
 use super::outside::Outside;
-use super::pool::{Busy, Pool, report_on};
+use super::pool::{Pool, WhileBusy, report_on};
 use super::report::{Stall, StalledWorker, WaitingThread, WorkerState};
 use drowse_sync::atomic::Ordering;
 use drowse_sync::{Arc, Stopwatch, WaitWord, say};
@@ -48,14 +48,14 @@ impl StallWatch {
     pub(super) fn start(pool: &Arc<dyn Pool>, seats: usize, after: Duration) -> Option<Self> {
         let word = Arc::new(WaitWord::new(ON));
         let (is_over, weak) = (Arc::clone(&word), Arc::downgrade(pool));
-        let watch = move |thread: &dyn Busy| {
+        let watch = move |while_busy: &WhileBusy<'_>| {
             let mut book = Book::new(seats, after);
             let pause = || _ = is_over.wait_while_for(ON, BETWEEN_CLOSE_LOOKS);
             while is_over.wait_while_for(ON, (after / LOOKS).max(SHORTEST)) {
                 // Hold the pool only for the time of a look.
                 let Some(pool) = weak.upgrade() else { return };
                 if let Some(stall) = book.look(&*pool, &pause) {
-                    thread.while_busy(&|| tell_of(&*pool, &stall));
+                    while_busy(&|| tell_of(&*pool, &stall));
                 }
             }
         };

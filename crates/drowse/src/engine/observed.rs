@@ -6,7 +6,7 @@ use super::recruit::Presence;
 use super::recruit::Recruiter;
 use super::registry::Registry;
 use super::worker::WorkerThread;
-use crate::diagnose::{Busy, Pool, Probe, Watch};
+use crate::diagnose::{Pool, Probe, Watch};
 use drowse_sync::{Arc, ThreadId, faulty};
 use std::io;
 
@@ -67,17 +67,13 @@ impl Pool for Registry {
         );
         // If the pool has ended, there is nothing to watch.
         let Some(presence) = recruiter.expect(Role::Watch(name)) else { return Ok(()) };
-        presence.start(Box::new(move |presence: &Presence| run(presence)))
+        presence.start(Box::new(move |presence: &Presence| {
+            run(&|handler| presence.while_busy(handler));
+        }))
     }
 
     fn current_in(pool: usize) -> Option<usize> {
         let is_of = |worker: &&WorkerThread| Arc::as_ptr(worker.registry()).addr() == pool;
         WorkerThread::with_current(|worker| worker.filter(is_of).map(WorkerThread::index))
-    }
-}
-
-impl Busy for Presence {
-    fn while_busy(&self, handler: &dyn Fn()) {
-        self.while_busy(handler);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::ThreadPoolBuilder;
 use crate::{Deadlock, Stall, Trace};
-use drowse_sync::{Arc, say};
+use drowse_sync::say;
 use std::time::Duration;
 
 impl<S> ThreadPoolBuilder<S> {
@@ -205,7 +205,7 @@ impl<S> ThreadPoolBuilder<S> {
     /// assert!(again.unwrap_err().to_string().contains("trace"));
     /// ```
     pub fn trace(mut self, trace: &Trace) -> Self {
-        self.chosen.diagnose.trace = Some(Arc::new(trace.clone()));
+        self.chosen.diagnose.trace = Some(trace.clone());
         self
     }
 }

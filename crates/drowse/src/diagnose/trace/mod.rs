@@ -45,34 +45,10 @@ struct Shared {
 
 /// Rings and clock with which the workers of one pool record.
 #[derive(Clone)]
-struct Recorder {
+pub(super) struct Recorder {
     clock: Stopwatch,
     /// One per worker; the last one for threads outside.
     rings: Arc<[CachePadded<Mutex<Ring>>]>,
-}
-
-/// Interface of a trace for pools. Pools use a trace through this trait only, so that its code is
-/// linked only into programs that create one.
-pub(crate) trait PoolTrace: Send + Sync {
-    /// Makes room for the workers of a pool. Returns `None` if a pool is attached already.
-    fn attach(&self, workers: usize) -> Option<Arc<dyn Record>>;
-
-    /// Detaches the pool, which could not be built. Drops what its workers have recorded, and what
-    /// they still record.
-    fn detach(&self);
-
-    /// Records the name that a worker was given.
-    fn set_worker_name(&self, worker: usize, name: &str);
-}
-
-/// Interface of a [`Recorder`] for pools: see [`PoolTrace`].
-pub(crate) trait Record: Send + Sync {
-    /// Records what this worker does, or a thread outside the pool.
-    fn record(&self, worker: Option<usize>, what: TraceEvent);
-
-    /// Returns an observer for the sleep protocol of the pool at this address. `current_in` returns
-    /// the worker of that pool that the calling thread is.
-    fn observer(&self, pool: usize, current_in: fn(usize) -> Option<usize>) -> Arc<dyn Observer>;
 }
 
 /// An event of a trace, with its time and thread.
@@ -228,36 +204,38 @@ impl Trace {
         self.shared.names.get(worker)
     }
 
-    fn rings(&self) -> Arc<[CachePadded<Mutex<Ring>>]> {
-        let recorder = self.shared.recorder.lock();
-        recorder.as_ref().map_or_else(|| [].into(), |recorder| Arc::clone(&recorder.rings))
-    }
-}
-
-impl PoolTrace for Trace {
-    fn attach(&self, workers: usize) -> Option<Arc<dyn Record>> {
+    /// Makes room for the workers of a pool. Returns `None` if a pool is attached already.
+    pub(super) fn attach(&self, workers: usize) -> Option<Recorder> {
         let mut recorder = self.shared.recorder.lock();
         if recorder.is_some() {
             return None;
         }
         let ring = |_| CachePadded::new(Mutex::new(Ring::new(self.shared.capacity)));
         let rings = (0..=workers).map(ring).collect();
-        let new = recorder.insert(Recorder { clock: self.shared.clock, rings });
-        Some(Arc::new(new.clone()))
+        Some(recorder.insert(Recorder { clock: self.shared.clock, rings }).clone())
     }
 
-    fn detach(&self) {
+    /// Detaches the pool, which could not be built. Drops what its workers have recorded, and what
+    /// they still record.
+    pub(super) fn detach(&self) {
         *self.shared.recorder.lock() = None;
         self.shared.names.clear();
     }
 
-    fn set_worker_name(&self, worker: usize, name: &str) {
+    /// Records the name that a worker was given.
+    pub(super) fn set_worker_name(&self, worker: usize, name: &str) {
         self.shared.names.set(worker, name);
+    }
+
+    fn rings(&self) -> Arc<[CachePadded<Mutex<Ring>>]> {
+        let recorder = self.shared.recorder.lock();
+        recorder.as_ref().map_or_else(|| [].into(), |recorder| Arc::clone(&recorder.rings))
     }
 }
 
-impl Record for Recorder {
-    fn record(&self, worker: Option<usize>, what: TraceEvent) {
+impl Recorder {
+    /// Records what this worker does, or a thread outside the pool.
+    pub(super) fn record(&self, worker: Option<usize>, what: TraceEvent) {
         let at = self.clock.elapsed();
         let ring = worker.map_or(self.rings.last(), |worker| self.rings.get(worker));
         if let Some(ring) = ring {
@@ -265,7 +243,13 @@ impl Record for Recorder {
         }
     }
 
-    fn observer(&self, pool: usize, current_in: fn(usize) -> Option<usize>) -> Arc<dyn Observer> {
+    /// Returns an observer for the sleep protocol of the pool at this address. `current_in` returns
+    /// the worker of that pool that the calling thread is.
+    pub(super) fn observer(
+        &self,
+        pool: usize,
+        current_in: fn(usize) -> Option<usize>,
+    ) -> Arc<dyn Observer> {
         Arc::new(SleepRecorder { recorder: self.clone(), pool, current_in })
     }
 }
