@@ -1,4 +1,4 @@
-//! Record of the [placeholders](Placeholder) in a worker's own deque: see [`in_order`](super::in_order).
+//! Record of the [placeholders](Placeholder) in a worker's own deque.
 
 use crate::job::{JobFifo, JobRef, Placeholder};
 use drowse_sync::{Arc, Outlined, faulty};

@@ -6,8 +6,8 @@
 //! | [`CountLatch`] | all its jobs are done | a worker of any pool; a thread outside, blocking |
 //! | [`LockLatch`] | a worker or a thread outside sets it | a thread outside, blocking |
 //!
-//! A worker sleeps on the [`LatchWord`](drowse_sleep::LatchWord) in the first two; in its main loop, on
-//! that of its seat, which is set when the pool ends.
+//! A worker sleeps on the [`LatchWord`](drowse_sleep::LatchWord) in the first two. In its main loop
+//! it sleeps on that of its seat, which is set when the pool ends.
 
 mod count;
 mod lock;
