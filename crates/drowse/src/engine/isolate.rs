@@ -133,14 +133,21 @@ impl Registry {
         self.isolation.returned.push(job, Some(origins));
         // WAKE: any worker, as for an injected job: this job is in no deque any more.
         omittable!("isolate/return-no-post", self.sleep.post_injected(1, &|| false));
+        self.call_back(origins.from);
+        if let Some(also) = origins.also {
+            self.call_back(also);
+        }
+    }
+
+    /// Calls the workers that may wait for a returned job with this origin.
+    #[inline(never)]
+    fn call_back(&self, origin: Origin) {
         // WAKE: the worker of the origin may sleep alone and wait for the job; so may workers that
         // wait for what that worker is in the middle of. The fence of `call` pairs with that of
         // `Sleep::sleep_alone`, after which a sleeper looks at `returned`. (No model shows what is
         // lost without `call_waiters_of`.)
-        for origin in origins.all() {
-            omittable!("isolate/return-no-call", self.sleep.call(origin.worker));
-            self.call_waiters_of(origin.worker);
-        }
+        omittable!("isolate/return-no-call", self.sleep.call(origin.worker));
+        self.call_waiters_of(origin.worker);
     }
 }
 

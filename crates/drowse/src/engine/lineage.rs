@@ -62,10 +62,6 @@ impl Origins {
     pub(crate) fn or_also(self, other: Option<Self>) -> Self {
         Self { also: other.map(|other| other.from), ..self }
     }
-
-    pub(super) fn all(self) -> impl Iterator<Item = Origin> {
-        [Some(self.from), self.also].into_iter().flatten()
-    }
 }
 
 impl From<Origin> for Origins {

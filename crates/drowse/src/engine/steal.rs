@@ -14,6 +14,7 @@ use super::lineage::{Found, Origin};
 use super::worker::WorkerThread;
 use crate::deque::{ANY, Steal, Stealer};
 use crate::job::JobHeader;
+use drowse_sleep::LatchWord;
 use drowse_sync::{HEAVY_FENCES_ARE_DEAR, faulty, hint};
 use std::ptr::NonNull;
 
@@ -45,17 +46,13 @@ enum Attempt {
 
 impl WorkerThread {
     /// Returns a job from any queue; one from outside only if `from_outside`. If it gets none, and
-    /// other deques have jobs, it tries again. `None`: no queue has a job, `is_over`, or force has
-    /// brought none.
+    /// other deques have jobs, it tries again. `None`: no queue has a job, the latch is set, or force
+    /// has brought none.
     ///
     /// Uses force after `PATIENCE` rounds with a request; and after `PATIENCE_OF_THE_BUSY` even if
     /// there is always other work: an owner that does not answer may be blocked, waiting for one of
     /// its own jobs.
-    pub(super) fn find_work(
-        &self,
-        is_over: impl Fn() -> bool,
-        from_outside: bool,
-    ) -> Option<Found> {
+    pub(super) fn find_work(&self, latch: Option<&LatchWord>, from_outside: bool) -> Option<Found> {
         if let local @ Some(_) = self.take_local_job() {
             return local;
         }
@@ -86,18 +83,18 @@ impl WorkerThread {
             if self.thief.rounds.get() >= PATIENCE {
                 return self.steal_by_force().or_else(|| self.take_job_from_no_deque(from_outside));
             }
-            self.wait_for_an_answer(victim, &is_over);
-            if is_over() {
+            self.wait_for_an_answer(victim, latch);
+            if latch.is_some_and(LatchWord::probe) {
                 return None;
             }
         }
     }
 
-    fn wait_for_an_answer(&self, victim: usize, is_over: impl Fn() -> bool) {
+    fn wait_for_an_answer(&self, victim: usize, latch: Option<&LatchWord>) {
         let stealer = self.stealer_of(victim);
         for _ in 0..most_looks() {
             hint::spin_loop();
-            if stealer.is_public() || is_over() {
+            if stealer.is_public() || latch.is_some_and(LatchWord::probe) {
                 break;
             }
         }
@@ -168,10 +165,16 @@ impl WorkerThread {
     /// empty. Workers that sleep [alone](drowse_sleep::Sleep::sleep_alone) are among them: they may
     /// have jobs.
     fn others_from(&self, start: usize) -> impl Iterator<Item = usize> + use<'_> {
-        let (this, count) = (self.index(), self.registry.sleep.seats_in_use());
-        let others = (start..start + count)
-            .map(move |victim| victim - if victim < count { 0 } else { count });
-        others.filter(move |victim| *victim != this && !self.registry.sleep.is_asleep(*victim))
+        let count = self.registry.sleep.seats_in_use();
+        (start..start + count).filter_map(move |other| self.other(other, count))
+    }
+
+    /// Returns the worker with this number, less `count` if that many are too many, unless it is
+    /// this one, or is asleep.
+    #[inline(never)]
+    fn other(&self, number: usize, count: usize) -> Option<usize> {
+        let other = if number < count { number } else { number - count };
+        (other != self.index() && !self.registry.sleep.is_asleep(other)).then_some(other)
     }
 
     /// Returns `true` if the deque of another worker holds a job.

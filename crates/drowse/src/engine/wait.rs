@@ -117,7 +117,7 @@ impl WorkerThread {
             // job would have to wait for the second one too. (Exceptions: a worker that has never
             // slept, which skips these searches, and `take_local_job_fairly`.)
             let from_outside = is_main_loop || !sleep.has_just_begun(&idle);
-            found = self.find_work(|| latch.probe(), from_outside);
+            found = self.find_work(Some(latch), from_outside);
             if found.is_none() && !is_bored {
                 // WAKE: this may sleep. The setter of the latch wakes this worker
                 // (`Registry::wake_owner`). A poster wakes a worker (`Sleep::post`,
@@ -159,7 +159,7 @@ impl WorkerThread {
     pub(crate) fn run_one(&self) -> bool {
         self.run_one_made_here().unwrap_or_else(|| {
             let local = self.take_local_job_fairly();
-            self.run_if_some(local.or_else(|| self.find_work(|| false, true)))
+            self.run_if_some(local.or_else(|| self.find_work(None, true)))
         })
     }
 
