@@ -76,7 +76,11 @@ impl WorkerThread {
         if self.must_mind_place(is_main_loop) {
             self.mind_place(latch, is_main_loop);
         } else if let Some(found) = self.take_local_job_fairly() {
-            self.run_local(found);
+            // (`run_local` does that too, but out of line.)
+            match found.origin {
+                None => self.run_own(found.job),
+                Some(_) => self.run_local(found),
+            }
         } else if let Some(found) = self.take_next_job(is_main_loop) {
             self.run_found(found);
         } else {
