@@ -7,6 +7,7 @@ use crate::deque::Nobody;
 use crate::job::JobHeader;
 #[cfg(not(any(drowse_loom, drowse_shuttle)))]
 use drowse_sync::atomic::AtomicPtr;
+use drowse_sync::heavy_fences_executed;
 use std::cell::Cell;
 use std::ptr;
 #[cfg(not(any(drowse_loom, drowse_shuttle)))]
@@ -71,6 +72,18 @@ impl Drop for Detour {
 drowse_sync::thread_local! {
     /// The worker that this thread is, or null, while it runs a handler, as if it were none.
     static IN_HANDLER: Cell<Option<*const WorkerThread>> = const { Cell::new(None) };
+}
+
+drowse_sync::thread_local! {
+    /// Heavy fences of this thread that were counted, or belong to no worker.
+    static COUNTED_FENCES: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Returns the number of heavy fences that this thread has executed since the last call. Called
+/// also when the thread becomes a worker, which does not count what came before.
+pub(super) fn take_heavy_fences() -> u64 {
+    let executed = heavy_fences_executed();
+    executed.wrapping_sub(COUNTED_FENCES.with(|counted| counted.replace(executed)))
 }
 
 impl WorkerThread {
@@ -140,6 +153,7 @@ impl WorkerThread {
     /// `this` must be alive, and must not be moved or dropped until then.
     pub(super) unsafe fn make_current(this: *const Self) -> IsCurrent {
         Self::assert_may_become_one();
+        take_heavy_fences();
         Self::set_current(this);
         IsCurrent::of(this)
     }

@@ -4,6 +4,7 @@
 //! thread sleeps in its main loop, with nothing on its stack that another thread waits for; it
 //! wakes up when the guest is gone, or later. See `drowse_sleep`'s `seat.rs` for the handover.
 
+use super::current::take_heavy_fences;
 use super::isolate::is_isolated;
 use super::registry::Registry;
 use super::sites::{Site, Tried};
@@ -31,7 +32,7 @@ impl Registry {
         // SAFETY: the worker sleeps in its main loop until the seat is given back, and its core is
         // at rest since `before_sleep`. `take_seat` has acquired what was done there.
         let worker = unsafe { self.core(index) };
-        worker.take_core();
+        take_heavy_fences();
         self.probe.end_search(index);
         // SAFETY: the registry, which is borrowed, owns it, and `drop` un-sets it.
         let before = unsafe { WorkerThread::replace_current(worker) };

@@ -149,7 +149,6 @@ fn run_spare(registry: &Arc<Registry>, number: usize) {
     let worker = unsafe { registry.core(index) };
     // SAFETY: the registry is borrowed for longer than `current` lives.
     let current = unsafe { WorkerThread::make_current(worker) };
-    worker.take_core();
     worker.begin_thread();
     registry.probe.begin_search(index);
     unwind::or_abort(|| {

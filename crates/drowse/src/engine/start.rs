@@ -200,7 +200,6 @@ fn adopt_current_thread(registry: &Arc<Registry>) {
     // `StopUnlessStarted` gives it back, after it has dropped what `make_current` returns.
     mem::forget(unsafe { WorkerThread::make_current(worker) });
     mem::forget(Arc::clone(registry));
-    worker.take_core();
     worker.begin_thread();
     LightFences::at_end_of_thread(rest_for_good);
 }
@@ -225,7 +224,6 @@ impl Registry {
         loop {
             // SAFETY: the registry is borrowed for longer than `current` lives.
             let current = unsafe { WorkerThread::make_current(worker) };
-            worker.take_core();
             worker.begin_thread();
             // Each job and handler catches its panics. A panic that got here would leave the pool
             // without a worker, and threads that wait for it would wait for ever.

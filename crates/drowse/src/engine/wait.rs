@@ -1,5 +1,6 @@
 //! Wait loop of a worker: until a latch is set, it runs other jobs, searches for jobs, and sleeps.
 
+use super::current::take_heavy_fences;
 use super::lineage::{Found, Point};
 use super::place::Stand;
 use super::worker::WorkerThread;
@@ -7,7 +8,7 @@ use crate::diagnose::WaitFor;
 use crate::job::Slabs;
 use crate::unwind;
 use drowse_sleep::{Host, Idle, LatchWord};
-use drowse_sync::{heavy_fences_executed, look, omittable};
+use drowse_sync::{look, omittable};
 use std::time::Duration;
 
 /// Sleep after which a worker gives back the memory that a flood of jobs has taken up. Not earlier:
@@ -154,8 +155,7 @@ impl WorkerThread {
     }
 
     fn count_heavy_fences(&self) {
-        let before = self.heavy_fences_before.get();
-        self.meter().heavy_fences.set_mine(heavy_fences_executed().wrapping_sub(before));
+        self.meter().heavy_fences.add_mine(take_heavy_fences());
     }
 
     /// Runs a job from any queue; in an isolated region, only one that was pushed in it. Returns
@@ -217,7 +217,6 @@ impl Host for WorkerThread {
     }
 
     fn after_sleep(&self) {
-        self.take_core(); // A guest may have had it.
         self.registry.acquire_thread();
     }
 }

@@ -11,7 +11,7 @@ use crate::deque::Owner;
 use crate::job::{JobHeader, Slabs};
 use crate::metrics::WorkMeter;
 use drowse_sleep::LatchWord;
-use drowse_sync::{Arc, ThreadId, heavy_fences_executed, random_seed};
+use drowse_sync::{Arc, ThreadId, random_seed};
 use std::cell::Cell;
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -25,7 +25,7 @@ const DEQUE_STREAK: u32 = 64;
 const STREAK_ELSEWHERE: u32 = 64;
 
 /// The core of a seat: the state that a thread needs to run jobs there. It is made with the seat and
-/// lives as long as the pool; one thread at a time [has](Self::take_core) it. The deque comes first,
+/// lives as long as the pool; one thread at a time has it. The deque comes first,
 /// so that a `join` needs, and saves, one register for both.
 #[repr(C)]
 pub(crate) struct WorkerThread {
@@ -42,8 +42,6 @@ pub(crate) struct WorkerThread {
     pub(super) isolated: Isolated,
     /// Place, whose number is the index that it runs with.
     pub(super) stand: Cell<Stand>,
-    /// Number to subtract from the heavy fences of its thread to get those of this worker.
-    pub(super) heavy_fences_before: Cell<u64>,
     pub(super) detour: Detour,
 }
 
@@ -153,7 +151,6 @@ impl WorkerThread {
                 Stand::Nowhere
             }),
             registry,
-            heavy_fences_before: Cell::new(0),
             detour: Detour::new(plan.has_context),
         }
     }
@@ -166,13 +163,6 @@ impl WorkerThread {
     #[inline(always)]
     pub(crate) fn index(&self) -> usize {
         self.index
-    }
-
-    /// Begins to count the calling thread's heavy fences as this worker's. For a thread that takes
-    /// the core, and for one whose core a guest may have had.
-    pub(super) fn take_core(&self) {
-        let counted = self.meter().heavy_fences.get();
-        self.heavy_fences_before.set(heavy_fences_executed().wrapping_sub(counted));
     }
 
     /// Returns `true` if its thread existed before the pool, and was adopted.
