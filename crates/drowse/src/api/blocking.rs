@@ -1,6 +1,6 @@
 //! Closures that block a worker.
 
-use crate::engine::{IfNobody, WorkerThread};
+use crate::engine::{NoTaker, WorkerThread};
 
 /// Calls a closure that may block for long, while another thread works in the caller's place.
 ///
@@ -79,6 +79,9 @@ pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
 fn block(f: &mut dyn FnMut()) {
     WorkerThread::with_current(|worker| match worker {
         None => f(),
-        Some(worker) => worker.while_away(IfNobody::GiveUp, |_| worker.registry().wait_outside(f)),
+        Some(worker) => {
+            let _lent = worker.lend_place(NoTaker::GiveUpUnlessLast);
+            worker.registry().wait_outside(f);
+        }
     });
 }

@@ -4,10 +4,11 @@
 //! do not sleep alone: they do the other work. The last one lends its place to a spare when there
 //! is work, and until then sleeps like any other worker, so that posts find it.
 
+use super::bench::NoTaker;
 use super::isolation::MOST_THEFTS;
 use super::lineage::Point;
-use super::place::IfNobody;
 use super::registry::Registry;
+use super::spare::NoSpare;
 use super::worker::WorkerThread;
 use crate::deque::Stealer;
 use crate::diagnose::WaitFor;
@@ -47,10 +48,9 @@ impl WorkerThread {
         // known here.
         let sleep = || self.registry.sleep.sleep_alone(self.index(), latch, &has_news, self);
         let lend_place = || {
-            self.while_away(IfNobody::Keep, |somebody_else_works| {
-                has_been_refused.set(!somebody_else_works);
-                sleep();
-            });
+            let (another_works, _away) = self.lend_place(NoTaker::Keep);
+            has_been_refused.set(!another_works);
+            sleep();
         };
         // A letter that this worker may not run is for the thread that gets our place. If no thread
         // can take the place, the letter has to wait.
@@ -66,7 +66,7 @@ impl WorkerThread {
         has_been_refused.set(is_last);
         let must_lend = is_last && self.registry.bench.has_spare();
         if is_last && !must_lend {
-            self.registry.report_shortage_of_spares();
+            self.registry.report_no_spare(NoSpare::AllInUse);
         }
         let sees_work = must_lend && Host::work_visible(self);
         match must_lend {

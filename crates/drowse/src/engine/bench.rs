@@ -1,6 +1,6 @@
-//! Bench of a pool: its [places](super::place) and their holders, the workers that wait for one, and
-//! the [spares](super::spare). All behind one lock, so a place that is given up and a spare that
-//! becomes free cannot miss each other.
+//! Bench of a pool: its [places](super::place) and their holders, the workers that wait for one,
+//! and the [spares](super::spare). All behind one lock, so a place that is given up and a spare
+//! that becomes free cannot miss each other.
 
 use super::lineage::Found;
 use crate::metrics::LoanMetrics;
@@ -30,7 +30,7 @@ pub(super) struct Bench {
     pub(super) has_complained: AtomicBool,
 }
 
-/// What is behind the lock.
+/// Contents of a bench, behind its lock.
 #[derive(Debug)]
 pub(super) struct Lists {
     places: Box<[Place]>,
@@ -71,13 +71,13 @@ pub(super) struct Duty {
     pub(super) first: Option<Found>,
 }
 
-/// Places that a worker gives up if no thread takes them.
+/// Treatment of a blocking worker's place if no thread takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Release {
-    Never,
-    /// Not the last one that is held.
-    UnlessLast,
-    Always,
+pub(crate) enum NoTaker {
+    Keep,
+    /// Give it up, unless it is the last one that is held.
+    GiveUpUnlessLast,
+    GiveUp,
 }
 
 /// Answer to a worker that asks for a place.
@@ -147,7 +147,7 @@ impl Bench {
 
     /// Returns `true` if this place is free.
     pub(super) fn is_free(&self, place: usize) -> bool {
-        // ORDERING: relaxed; a first look. A stale 0 is no loss: after a release,
+        // ORDERING: relaxed; a first look. A stale 0 is no loss: after `give_up`,
         // `call_to_free_place` calls the sleepers, by a fence.
         self.free.load(Ordering::Relaxed) > 0 && self.lock().lists.places[place].holder.is_none()
     }
@@ -287,21 +287,21 @@ impl Locked<'_> {
         Some(seat)
     }
 
-    /// Leaves a place free that no worker waits for, as far as `release` permits.
-    pub(super) fn release(&mut self, place: usize, release: Release) -> bool {
+    /// Leaves a place free that no worker waits for, as far as `no_taker` permits.
+    pub(super) fn give_up(&mut self, place: usize, no_taker: NoTaker) -> bool {
         // ORDERING: relaxed; changed with the lock held.
         let free = self.bench.free.load(Ordering::Relaxed);
-        let is_released = match release {
-            Release::Never => false,
-            Release::UnlessLast => free + 1 < self.lists.places.len(),
-            Release::Always => true,
+        let is_given_up = match no_taker {
+            NoTaker::Keep => false,
+            NoTaker::GiveUpUnlessLast => free + 1 < self.lists.places.len(),
+            NoTaker::GiveUp => true,
         };
-        if is_released {
+        if is_given_up {
             self.lists.places[place].holder = None;
             // ORDERING: relaxed; `call_to_free_place` executes a fence.
             self.bench.free.store(free + 1, Ordering::Relaxed);
         }
-        is_released
+        is_given_up
     }
 
     /// Asks for a place for this seat, now or later.

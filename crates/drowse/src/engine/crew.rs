@@ -148,22 +148,23 @@ impl Crew {
         }
     }
 
-    /// Takes the handle of a member that has left, other than this one.
-    pub(super) fn take_one_that_left(&mut self, except: u64) -> Option<JoinHandle<()>> {
-        let has_left = |member: &Member| !member.is_present() && member.number != except;
-        let at = self.members.iter().position(has_left)?;
-        self.members.swap_remove(at).handle
-    }
-
-    /// Takes all handles, with the numbers of their members, which stay.
-    pub(super) fn take_handles(&mut self) -> Vec<(u64, JoinHandle<()>)> {
-        let mut handles = Vec::with_capacity(self.members.len());
+    /// Takes the handle of a member that has left, other than this one, with its number.
+    pub(super) fn take_handle(&mut self, except: u64) -> Option<(u64, JoinHandle<()>)> {
         for member in &mut self.members {
-            if let Some(handle) = member.handle.take() {
-                handles.push((member.number, handle));
+            if !member.is_present() && member.number != except {
+                if let Some(handle) = member.handle.take() {
+                    return Some((member.number, handle));
+                }
             }
         }
-        handles
+        None
+    }
+
+    /// Drops all handles, and keeps only the members that are present.
+    pub(super) fn forget(&mut self) {
+        self.is_forgotten = true;
+        self.members.iter_mut().for_each(|member| drop(member.handle.take()));
+        self.members.retain(Member::is_present);
     }
 
     /// Returns `true` if no member that has left is still ending. For a pool that goes on.

@@ -11,8 +11,8 @@
 //! available, it runs one job itself, unless three quarters of its stack are in use: a stack
 //! overflow would end the process.
 
+use super::bench::NoTaker;
 use super::lineage::Point;
-use super::place::IfNobody;
 use super::worker::WorkerThread;
 use drowse_sleep::{Host, LatchWord};
 use drowse_sync::stack_in_use;
@@ -61,14 +61,13 @@ impl WorkerThread {
                 self.sleep_until_work(latch);
                 continue;
             }
-            let has_slept = self.while_away(IfNobody::Keep, |somebody_else_works| {
-                let sleeps = somebody_else_works || self.is_too_deep();
-                if sleeps {
-                    self.registry.sleep.sleep_alone(self.index(), latch, &|| false, self);
-                }
-                sleeps
-            });
-            if !has_slept {
+            let (another_works, away) = self.lend_place(NoTaker::Keep);
+            let sleeps = another_works || self.is_too_deep();
+            if sleeps {
+                self.registry.sleep.sleep_alone(self.index(), latch, &|| false, self);
+            }
+            drop(away);
+            if !sleeps {
                 self.look_elsewhere(latch, false);
             }
         }

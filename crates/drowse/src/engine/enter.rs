@@ -3,9 +3,9 @@
 //! All of this is compiled once, as the closure is passed as a [`Call`].
 
 use super::ancestry::Ancestors;
+use super::bench::NoTaker;
 use super::context::Inherited;
 use super::isolate::is_isolated;
-use super::place::IfNobody;
 use super::registry::Registry;
 use super::sites::Tried;
 use super::worker::WorkerThread;
@@ -62,9 +62,10 @@ impl Registry {
         let (ancestors, progress) = (None, &progress);
         let mut entry = Entry { call, inherited, isolated, ancestors, waits, progress };
         let outcome = match worker {
-            Some(worker) if blocks => worker.while_away(IfNobody::GiveUp, |_| {
+            Some(worker) if blocks => {
+                let _lent = worker.lend_place(NoTaker::GiveUpUnlessLast);
                 self.block_for(&mut entry, site, worker.registry())
-            }),
+            }
             Some(worker) => self.help_for(&mut entry, worker),
             None => match self.sit_down() {
                 Some(guest) => {

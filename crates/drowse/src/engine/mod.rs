@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `registry` | state that the workers of one pool share |
 //! | `start`, `terminate` | begin and end of a pool |
-//! | `absent` | workers without a thread |
+//! | `absent` | callbacks of the sleep protocol; workers without a thread |
 //! | `recruit`, `crew` | start of threads, and the record of those that are left |
 //! | `worker` | state of one worker |
 //! | `search` | places where a worker looks for jobs |
@@ -71,6 +71,7 @@ mod turns;
 mod wait;
 mod worker;
 
+pub(crate) use bench::NoTaker;
 #[cfg(any(drowse_loom, drowse_shuttle))]
 pub(crate) use bound::Place;
 pub(crate) use bound::{Bound, Bounded};
@@ -81,7 +82,6 @@ pub(crate) use current::End;
 pub(crate) use isolate::{Region, is_isolated};
 pub(crate) use join::{join_at, join_elsewhere};
 pub(crate) use lineage::{Origins, Point};
-pub(crate) use place::IfNobody;
 pub(crate) use recruit::Recruiter;
 pub(crate) use registry::{Handlers, Registry};
 pub(crate) use start::{Cause, Refused, StartPlan, ThreadBuilderParts, Threads};

@@ -1,6 +1,6 @@
 //! Wrappers of engine types for the models. Absent in a normal build.
 
-use super::bench::{self, Asked, Release};
+use super::bench::{self, Asked, NoTaker};
 use super::lineage::{self, Mark, Origin};
 
 /// Origin of a stolen job, and where its descendants begin: victim, position, since.
@@ -66,9 +66,9 @@ impl Places {
     /// Gives a place to the worker that waits for it, or else leaves it free, unless it is the last
     /// one that is held and `unless_last`. Returns `true` if it was given up.
     pub fn give_up(&self, place: usize, unless_last: bool) -> bool {
-        let release = if unless_last { Release::UnlessLast } else { Release::Always };
+        let no_taker = if unless_last { NoTaker::GiveUpUnlessLast } else { NoTaker::GiveUp };
         let mut bench = self.bench.lock();
-        bench.pass_on(place).is_some() || bench.release(place, release)
+        bench.pass_on(place).is_some() || bench.give_up(place, no_taker)
     }
 
     /// Gives a place to the worker that waits for it. Returns `false` if none does.

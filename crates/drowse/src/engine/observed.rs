@@ -63,7 +63,7 @@ impl Pool for Registry {
         let recruiter = faulty!(
             "alarm/lookout-unaccounted",
             Arc::clone(&self.recruiter),
-            Arc::new(Recruiter::new(0, self.recruiter.stack_size()))
+            Recruiter::new(0, self.recruiter.stack_size())
         );
         // If the pool has ended, there is nothing to watch.
         let Some(presence) = recruiter.expect(Role::Watch(name)) else { return Ok(()) };

@@ -12,7 +12,7 @@
 //! and then both would wait for ever. So a worker in the middle of a job waits for a limited time,
 //! and then runs without a place, and without an index, until it gets one after all.
 
-use super::bench::{Asked, Release};
+use super::bench::{Asked, NoTaker};
 use super::isolation::MOST_OF_REST;
 use super::lineage::Found;
 use super::registry::Registry;
@@ -37,18 +37,11 @@ pub(super) enum Stand {
     Nowhere,
 }
 
-/// Treatment of a blocking worker's place if no worker waits for it and there is no spare.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum IfNobody {
-    Keep,
-    GiveUp,
-}
-
-/// Function that takes the job with which a spare begins, and the worker that gives it. It is called
-/// if there is a spare.
+/// Function that takes the job with which a spare begins, and the worker that gives it. It is
+/// called if there is a spare.
 pub(super) type First<'w> = (&'w WorkerThread, fn(&WorkerThread) -> Option<Found>);
 
-/// What has become of a place that a worker wanted to give away.
+/// Result of giving a place away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Given {
     /// Another thread has it.
@@ -59,8 +52,8 @@ enum Given {
 }
 
 impl Registry {
-    /// Gives a place to a worker that waits for it, else to a spare, else up, as `release` says.
-    fn give_away(self: &Arc<Self>, place: usize, first: First<'_>, release: Release) -> Given {
+    /// Gives a place to a worker that waits for it, else to a spare, else up, as `no_taker` says.
+    fn give_away(self: &Arc<Self>, place: usize, first: First<'_>, no_taker: NoTaker) -> Given {
         let mut bench = self.bench.lock();
         if let Some(seat) = bench.pass_on(place) {
             drop(bench);
@@ -68,13 +61,13 @@ impl Registry {
             return Given::Away;
         }
         let called = self.call_spare(&mut bench, place, Some(first));
-        let is_released = called.is_err() && bench.release(place, release);
+        let is_given_up = called.is_err() && bench.give_up(place, no_taker);
         drop(bench);
         match called {
             Ok(()) => return Given::Away,
             Err(cause) => self.report_no_spare(cause),
         }
-        if !is_released {
+        if !is_given_up {
             return Given::No;
         }
         // WAKE: workers that have nothing to do but wait, and have left the place to others.
@@ -83,6 +76,7 @@ impl Registry {
     }
 
     /// Gives a place to a worker that waits for it. Returns `false` if none does.
+    #[inline(never)]
     fn yield_place(&self, place: usize) -> bool {
         let seat = self.bench.lock().pass_on(place);
         if let Some(seat) = seat {
@@ -118,6 +112,7 @@ impl WorkerThread {
 
     /// Takes the place that the worker has asked for, if it has been granted.
     #[cold]
+    #[inline(never)]
     fn look_for_place(&self, place: usize) -> Option<usize> {
         let is_granted = self.registry().bench.is_granted(self.index());
         is_granted.then(|| self.stand.set(Stand::At(place)));
@@ -126,6 +121,7 @@ impl WorkerThread {
 
     /// Withdraws the request of a worker that runs without a place: it is away then, unless the
     /// place has been granted.
+    #[inline(never)]
     fn withdraw(&self) {
         if let Stand::Asked(place) = self.stand.get() {
             let is_withdrawn = self.registry().bench.lock().withdraw(place, self.index());
@@ -150,39 +146,33 @@ impl WorkerThread {
         }
     }
 
-    /// Calls `f`, which may block, while another thread may have this worker's place. `f` is passed
-    /// `true` if one has it. In a forked child the worker keeps its place.
-    pub(crate) fn while_away<R>(&self, if_nobody: IfNobody, f: impl FnOnce(bool) -> R) -> R {
-        let (given_away, _away) = self.go_away(if_nobody);
-        f(given_away)
-    }
-
-    /// Gives the worker's place away, for as long as the returned guard lives. Also returns `true`
-    /// if another thread has it.
-    fn go_away(&self, if_nobody: IfNobody) -> (bool, Option<Away<'_>>) {
+    /// Lends the worker's place to another thread, before the worker blocks; if there is none, does
+    /// as `no_taker` says. Returns `true` if another thread has it. The worker wants it back when
+    /// the returned guard is dropped. In a forked child the worker keeps its place.
+    #[inline(never)]
+    pub(crate) fn lend_place(&self, no_taker: NoTaker) -> (bool, Option<Away<'_>>) {
         if matches!(self.stand.get(), Stand::Away(_)) {
             self.settle(); // For what it has spawned while away.
             return (true, None);
         }
         self.deque.share();
-        let given_away = self.give_place_away(if_nobody, Self::oldest_job);
+        let given_away = self.give_place_away(no_taker, Self::oldest_job);
         (given_away, Some(Away::begin(self)))
     }
 
     /// Waits until another thread has run this job, in this worker's place. Returns `false` if no
     /// thread can; then the job is not taken.
     pub(super) fn let_run(&self, job: fn(&Self) -> Option<Found>) -> bool {
-        let given_away = self.place().is_some() && self.give_place_away(IfNobody::Keep, job);
+        let given_away = self.place().is_some() && self.give_place_away(NoTaker::Keep, job);
         let _away = given_away.then(|| Away::begin(self));
         given_away
     }
 
     /// Gives the worker's place away. Returns `true` if another thread has it, or the worker has
     /// none.
-    fn give_place_away(&self, if_nobody: IfNobody, first: fn(&Self) -> Option<Found>) -> bool {
+    #[inline(never)]
+    fn give_place_away(&self, mut no_taker: NoTaker, first: fn(&Self) -> Option<Found>) -> bool {
         let registry = self.registry();
-        let is_kept = if_nobody == IfNobody::Keep;
-        let mut release = if is_kept { Release::Never } else { Release::UnlessLast };
         loop {
             if registry.is_left_behind() {
                 return false; // Takers, and holders of the lock, are in the parent.
@@ -190,17 +180,18 @@ impl WorkerThread {
             // If it runs without a place and has asked for one, it asks again in `come_back`.
             self.withdraw();
             let Some(place) = self.place() else { return true };
-            let given = registry.give_away(place, (self, first), release);
-            if given != Given::No {
-                self.stand.set(Stand::Away(place));
-            } else if !is_kept {
+            let given = registry.give_away(place, (self, first), no_taker);
+            if given == Given::No && no_taker == NoTaker::GiveUpUnlessLast {
                 // If it is the last place, no thread would run what the worker has forked, and may
                 // be going to wait for. The worker may come back from that without a place. (Not in
                 // isolation: the worker may hold a lock that those jobs want.)
                 if self.is_isolated() || !self.run_one_of_region() {
-                    release = Release::Always;
+                    no_taker = NoTaker::GiveUp;
                 }
                 continue;
+            }
+            if given != Given::No {
+                self.stand.set(Stand::Away(place));
             }
             if given != Given::Away {
                 registry.bench.refused.add(1);
@@ -218,6 +209,7 @@ impl WorkerThread {
     }
 
     /// Asks for the place that the worker had, and waits for it.
+    #[inline(never)]
     fn come_back(&self) {
         let Stand::Away(place) = self.stand.get() else { return };
         let (registry, seat) = (self.registry(), self.index());
@@ -289,17 +281,19 @@ impl WorkerThread {
         if leaves {
             return self.stand.set(Stand::Nowhere);
         }
-        let away = Away::begin(self);
-        if !is_main_loop {
-            self.sleep_without_place(latch);
-        }
-        drop(away);
-        // A worker between two jobs begins no other without a place.
-        while is_main_loop && self.place().is_none() && !latch.probe() {
+        loop {
+            let away = Away::begin(self);
+            if !is_main_loop {
+                self.sleep_without_place(latch);
+            }
+            drop(away);
+            // A worker between two jobs begins no other without a place.
+            if !is_main_loop || self.place().is_some() || latch.probe() {
+                return;
+            }
             // Model checkers have no clock: let other threads run.
             hint::spin_loop();
             self.withdraw();
-            drop(Away::begin(self));
         }
     }
 
@@ -335,11 +329,14 @@ impl WorkerThread {
 /// Guard of a worker that may be without its place. When it is dropped, the worker asks for the
 /// place, and waits for it. All waits of a worker for another thread that runs in its place lie
 /// between its creation and its drop.
-struct Away<'w> {
+#[must_use]
+#[derive(Debug)]
+pub(crate) struct Away<'w> {
     worker: &'w WorkerThread,
 }
 
 impl<'w> Away<'w> {
+    #[inline(never)]
     fn begin(worker: &'w WorkerThread) -> Self {
         // WAKE: a thread that waits in `CountLatch::wait` for the end of a scope is woken here if
         // this worker holds the last counts. The thread that has the place from now on may be in a
@@ -352,6 +349,7 @@ impl<'w> Away<'w> {
 }
 
 impl Drop for Away<'_> {
+    #[inline(never)]
     fn drop(&mut self) {
         self.worker.registry().sleep.mark_back(self.worker.index());
         self.worker.come_back();

@@ -47,14 +47,14 @@ type Run = Box<dyn FnOnce(&Presence) + Send>;
 const NEXT_TRY: Duration = Duration::from_millis(1);
 
 impl Recruiter {
-    pub(crate) fn new(workers: usize, stack_size: Option<usize>) -> Self {
-        Self {
+    pub(crate) fn new(workers: usize, stack_size: Option<usize>) -> Arc<Self> {
+        Arc::new(Self {
             id: serial_number(),
             names: (0..workers).map(|_| OnceLock::new()).collect(),
             stack_size,
             crew: Mutex::new(Outlined::new(Crew::default())),
             left: Condvar::new(),
-        }
+        })
     }
 
     /// Returns the name of this worker's thread.
@@ -136,9 +136,7 @@ impl Recruiter {
         if crew.is_awaited {
             return;
         }
-        crew.is_forgotten = true;
-        drop(crew.take_handles());
-        crew.members.retain(Member::is_present);
+        crew.forget();
     }
 
     /// Waits until a thread leaves, but for no longer than `time`.
@@ -158,18 +156,26 @@ impl Recruiter {
     /// If it takes longer. Then the threads that are left are forgotten.
     pub(crate) fn wait_for_all(self: &Arc<Self>, time: Option<Duration>) -> Result<(), Unfinished> {
         let limit = Limit { clock: Stopwatch::start(), time };
-        let mut crew = self
-            .wait_while(&limit, |crew| crew.members.iter().any(Member::is_present))
+        self.wait_while(&limit, |crew| crew.members.iter().any(Member::is_present))
             .map_err(|crew| self.give_up(crew, Unfinished::Busy))?;
-        let handles = crew.take_handles();
-        drop(crew);
-        if time.is_some() && !handles.is_empty() {
-            return self.join_within(&limit, handles);
+        if time.is_some() {
+            return self.join_within(&limit);
         }
-        for (_, handle) in handles {
-            join(handle);
-        }
+        self.join_all();
         Ok(())
+    }
+
+    /// Joins all threads that have left.
+    #[inline(never)]
+    fn join_all(&self) {
+        loop {
+            let left = self.crew.lock().take_handle(0);
+            let Some((number, handle)) = left else { return };
+            join(handle);
+            self.crew.lock().remove(number);
+            // WAKE: `wait_while`, called by `join_within`, looks again.
+            self.left.notify_one();
+        }
     }
 
     /// Waits as long as `is_so` returns `true`. Returns `Err` when the time is up.
@@ -192,37 +198,23 @@ impl Recruiter {
         Ok(crew)
     }
 
-    /// Joins these threads by a helper, which can be waited for with a limit. Joining them has
-    /// none: how long their thread-locals take to be dropped depends on the user.
-    fn join_within(
-        self: &Arc<Self>,
-        limit: &Limit,
-        handles: Vec<(u64, JoinHandle<()>)>,
-    ) -> Result<(), Unfinished> {
-        // Kept until there is a helper that takes them.
-        let kept = Arc::new(Mutex::new(handles));
-        let helper = loop {
-            let (recruiter, given) = (Arc::clone(self), Arc::clone(&kept));
-            let join_all = move || {
-                let handles = mem::take(&mut *given.lock());
-                for (number, handle) in handles {
-                    join(handle);
-                    recruiter.crew.lock().remove(number);
-                    // WAKE: `wait_while`, called by `join_within`, looks again.
-                    recruiter.left.notify_one();
-                }
-            };
-            match spawn_thread(Some("drowse-joiner"), None, Box::new(join_all)) {
-                Ok(helper) => break Some(helper),
+    /// Joins all threads by a helper, which can be waited for with a limit. Joining them has none:
+    /// how long their thread-locals take to be dropped depends on the user.
+    fn join_within(self: &Arc<Self>, limit: &Limit) -> Result<(), Unfinished> {
+        let mut helper = None;
+        while helper.is_none() && limit.left() != Some(Duration::ZERO) {
+            let recruiter = Arc::clone(self);
+            let join_all = Box::new(move || recruiter.join_all());
+            helper = spawn_thread(Some("drowse-joiner"), None, join_all).ok();
+            if helper.is_none() {
                 // Threads that end make room for the helper.
                 #[allow(
                     clippy::disallowed_methods,
                     reason = "nothing tells when there are threads again"
                 )]
-                Err(_) if limit.left() != Some(Duration::ZERO) => std::thread::sleep(NEXT_TRY),
-                Err(_) => break None,
+                std::thread::sleep(NEXT_TRY);
             }
-        };
+        }
         match self.wait_while(limit, |crew| !crew.members.is_empty()) {
             Ok(crew) => drop(crew),
             Err(crew) => return Err(self.give_up(crew, Unfinished::Ending)),
@@ -316,9 +308,9 @@ impl Presence {
     }
 }
 
-/// The thread leaves. While the pool goes on, it first joins the thread that left before it, because
-/// it has nothing else to do, and that thread's stack would be kept until the end of the pool. At
-/// the end all threads end side by side: [`Recruiter::wait_for_all`] joins them, if it is called.
+/// The thread leaves. While the pool goes on, it first joins the thread that left before it: it has
+/// nothing else to do, and that thread's stack would be kept until the end of the pool. At the end
+/// all threads end side by side: [`Recruiter::wait_for_all`] joins them, if it is called.
 impl Drop for Presence {
     #[inline(never)]
     fn drop(&mut self) {
@@ -327,11 +319,14 @@ impl Drop for Presence {
         }
         let mut crew = self.recruiter.crew.lock();
         crew.leave(self.number);
-        let before = if crew.is_over { None } else { crew.take_one_that_left(self.number) };
+        let before = if crew.is_over { None } else { crew.take_handle(self.number) };
+        if let Some((number, _)) = &before {
+            crew.remove(*number);
+        }
         drop(crew);
         // WAKE: at most one thread is in `wait_for_all` or `wait_for_one`, and it looks again.
         self.recruiter.left.notify_one();
-        before.into_iter().for_each(join);
+        before.into_iter().for_each(|(_, handle)| join(handle));
     }
 }
 

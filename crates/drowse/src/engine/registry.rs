@@ -55,7 +55,7 @@ pub(super) struct RegistryParts {
     pub(super) isolates: bool,
     pub(super) probe: Probe,
     pub(super) handlers: Arc<Outlined<Handlers>>,
-    pub(super) recruiter: Recruiter,
+    pub(super) recruiter: Arc<Recruiter>,
     pub(super) adopts_caller: bool,
     pub(super) prepared: Prepared,
     /// Number of workers that always have a thread, and time that others sleep before their threads
@@ -142,7 +142,6 @@ impl Registry {
     pub(super) fn new(parts: RegistryParts) -> Arc<Self> {
         let RegistryParts { sleep, oldest_first, isolates, probe, handlers, .. } = parts;
         let RegistryParts { recruiter, adopts_caller, prepared, absence, .. } = parts;
-        let recruiter = Arc::new(recruiter);
         let num_threads = sleep.workers();
         let bench = Bench::new(num_threads, sleep.seats() - num_threads);
         let registry = Arc::new_cyclic(|this| {

@@ -59,40 +59,30 @@ impl Registry {
         Ok(())
     }
 
-    /// Prints once that there is no spare.
+    /// Prints once that another spare is needed and there is none. Not if the user has chosen to
+    /// have none.
     #[cold]
     pub(super) fn report_no_spare(&self, cause: NoSpare) {
-        match cause {
-            NoSpare::AllInUse => self.report_shortage_of_spares(),
-            NoSpare::Refused => self.report_refused_spare(),
-            NoSpare::PoolEnds => (),
-        }
-    }
-
-    /// Prints once that another spare is needed and all are in use. Not if the user has chosen to
-    /// have none.
-    pub(super) fn report_shortage_of_spares(&self) {
-        let most = self.bench.most_spares();
+        let (most, of) = (self.bench.most_spares(), self.num_threads());
+        let is_expected = match cause {
+            NoSpare::AllInUse => most == 0,
+            NoSpare::Refused => false,
+            NoSpare::PoolEnds => true,
+        };
         // ORDERING: relaxed; only the printed line depends on it.
-        if most > 0 && !self.bench.has_complained.swap(true, Ordering::Relaxed) {
+        if is_expected || self.bench.has_complained.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        if matches!(cause, NoSpare::Refused) {
             say(format_args!(
-                "drowse: a worker blocks, and all {most} spare threads of its pool, of {} threads, are in use: if it waits \
-                 for a job of this pool that has not begun, it may wait for ever \
-                 (ThreadPoolBuilder::max_spare_threads raises the bound)",
-                self.num_threads()
+                "drowse: a worker blocks, and the system lets its pool, of {of} threads, start no spare thread: if it waits \
+                 for a job of this pool that has not begun, it may wait for ever"
             ));
-        }
-    }
-
-    /// Prints once that the system has refused a thread for a spare.
-    #[cold]
-    fn report_refused_spare(&self) {
-        // ORDERING: relaxed; only the printed line depends on it.
-        if !self.bench.has_complained.swap(true, Ordering::Relaxed) {
+        } else {
             say(format_args!(
-                "drowse: a worker blocks, and the system lets its pool, of {} threads, start no spare thread: if it waits \
-                 for a job of this pool that has not begun, it may wait for ever",
-                self.num_threads()
+                "drowse: a worker blocks, and all {most} spare threads of its pool, of {of} threads, are in use: if it waits \
+                 for a job of this pool that has not begun, it may wait for ever \
+                 (ThreadPoolBuilder::max_spare_threads raises the bound)"
             ));
         }
     }

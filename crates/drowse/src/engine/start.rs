@@ -31,7 +31,7 @@ pub(crate) struct StartPlan<'a> {
     pub(crate) guests: bool,
     pub(crate) probe: Probe,
     pub(crate) handlers: Arc<Outlined<Handlers>>,
-    pub(crate) recruiter: Recruiter,
+    pub(crate) recruiter: Arc<Recruiter>,
     /// `true` if all threads are started now, `false` if each is started when it is needed.
     pub(crate) is_eager: bool,
     /// Time that a worker sleeps before its thread leaves.
@@ -136,17 +136,10 @@ impl StartPlan<'_> {
             |started, cause| Refused { cause, started, recruiter: Arc::clone(&registry.recruiter) };
         let mut unfinished = StopUnlessStarted { registry: &registry, has_adopted: false };
         let at_once = if self.is_eager { self.num_threads } else { stay.min(self.num_threads) };
-        let name_worker = |index: usize, threads: &mut dyn Threads| {
-            let name = unwind::halt_unwinding(|| threads.name(index))
-                .map_err(Cause::Panic)?
-                .map_err(Cause::Name)?;
-            registry.recruiter.set_name(index, name);
-            Ok(())
-        };
         if at_once < self.num_threads {
             // Named in the order of indices, before a thread runs that could start another.
             for index in 0..self.num_threads {
-                name_worker(index, self.threads).map_err(|cause| refused(0, cause))?;
+                name_worker(&registry, index, self.threads).map_err(|cause| refused(0, cause))?;
             }
         }
         // Done before a thread runs that could need them.
@@ -158,7 +151,8 @@ impl StartPlan<'_> {
                 adopt_current_thread(&registry);
                 unfinished.has_adopted = true;
             } else {
-                name_worker(index, self.threads).map_err(|cause| refused(index, cause))?;
+                name_worker(&registry, index, self.threads)
+                    .map_err(|cause| refused(index, cause))?;
                 let parts = ThreadBuilderParts::of(Arc::clone(&registry), index, false);
                 let parts = parts.expect("we hold a reason for the pool to live");
                 self.threads.spawn(parts).map_err(|error| refused(index, Cause::System(error)))?;
@@ -167,6 +161,14 @@ impl StartPlan<'_> {
         mem::forget(unfinished);
         Ok(registry)
     }
+}
+
+/// Names the threads of a worker.
+#[inline(never)]
+fn name_worker(registry: &Registry, index: usize, threads: &mut dyn Threads) -> Result<(), Cause> {
+    let name = unwind::halt_unwinding(|| threads.name(index));
+    registry.recruiter.set_name(index, name.map_err(Cause::Panic)?.map_err(Cause::Name)?);
+    Ok(())
 }
 
 /// Guard of a start that may fail: the threads that were started end again, and the calling thread
@@ -237,8 +239,8 @@ impl Registry {
     }
 }
 
-/// Runs the handlers and the main loop of a worker. Returns `true` if the worker has slept for long,
-/// and its thread may leave; `false` if the pool has ended.
+/// Runs the handlers and the main loop of a worker. Returns `true` if the worker has slept for
+/// long, and its thread may leave; `false` if the pool has ended.
 fn live(worker: &WorkerThread, registry: &Registry, was_absent: bool) -> bool {
     let index = worker.index();
     // A waker that started an absent worker relies on it to search.

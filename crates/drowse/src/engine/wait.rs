@@ -53,6 +53,7 @@ impl WorkerThread {
     /// Main loop of a thread of the pool. Runs jobs until the pool ends, and returns `false`; or
     /// until the worker is bored, that is, has slept for the idle timeout, and its thread may
     /// leave: then returns `true`. `searching` is given if the worker already counts as searching.
+    #[inline(never)]
     pub(super) fn work_until_end(&self, searching: Option<Idle>) -> bool {
         let (end, _loop) = (self.end(), self.begin_loop());
         let before = self.registry.probe.begin_wait(self.index(), WaitFor::Home);

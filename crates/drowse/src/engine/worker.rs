@@ -24,9 +24,9 @@ const DEQUE_STREAK: u32 = 64;
 /// at may need help, and sleepers may have to be woken for the rest.
 const STREAK_ELSEWHERE: u32 = 64;
 
-/// The core of a seat: the state that a thread needs to run jobs there. It is made with the seat and
-/// lives as long as the pool; one thread at a time has it. The deque comes first,
-/// so that a `join` needs, and saves, one register for both.
+/// The core of a seat: the state that a thread needs to run jobs there. It is made with the seat
+/// and lives as long as the pool; one thread at a time has it. The deque comes first, so that a
+/// `join` needs, and saves, one register for both.
 #[repr(C)]
 pub(crate) struct WorkerThread {
     pub(super) deque: Owner<JobHeader>,
