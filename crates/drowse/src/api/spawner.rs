@@ -65,7 +65,7 @@ impl ThreadBuilder {
     /// pool.build().unwrap();
     /// ```
     pub fn name(&self) -> Option<&str> {
-        self.parts.recruiter().name(self.parts.index)
+        self.parts.name()
     }
 
     /// Returns the stack size that [`stack_size`](crate::ThreadPoolBuilder::stack_size) asked for.
@@ -79,7 +79,7 @@ impl ThreadBuilder {
     /// pool.build().unwrap();
     /// ```
     pub fn stack_size(&self) -> Option<usize> {
-        self.parts.recruiter().stack_size()
+        self.parts.stack_size()
     }
 
     /// Makes the calling thread the worker, until the pool ends.

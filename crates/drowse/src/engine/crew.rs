@@ -5,8 +5,9 @@ use drowse_sync::thread::JoinHandle;
 use std::fmt;
 
 /// The threads of one pool, behind the recruiter's lock.
-#[derive(Default)]
 pub(super) struct Crew {
+    /// One a worker, for each thread that runs it.
+    pub(super) names: Vec<Option<String>>,
     pub(super) members: Vec<Member>,
     /// `true` once the pool has ended: each thread ends as soon as it can.
     pub(super) is_over: bool,
@@ -99,6 +100,28 @@ impl Member {
 }
 
 impl Crew {
+    pub(super) fn new(workers: usize) -> Self {
+        let mut names = Vec::new();
+        names.resize_with(workers, || None);
+        Self {
+            names,
+            members: Vec::new(),
+            is_over: false,
+            is_forgotten: false,
+            is_awaited: false,
+            next_number: 0,
+        }
+    }
+
+    /// Returns the name of the threads with this role.
+    pub(super) fn name_of(&self, role: Role) -> Option<String> {
+        match role {
+            Role::Worker(index) => self.names[index].clone(),
+            Role::Spare(number) => Some(format!("drowse-spare-{number}")),
+            Role::Watch(name) => Some(name.to_owned()),
+        }
+    }
+
     /// Adds a member, and returns its number. Returns `None` if the pool has ended. (Spares are
     /// called by threads that its end waits for.)
     pub(super) fn add(&mut self, role: Role) -> Option<u64> {
@@ -175,9 +198,8 @@ impl Crew {
         })
     }
 
-    /// Returns the busy threads, in the order of their indices, the others last. `name` returns the
-    /// name of a member.
-    pub(super) fn busy(&self, name: &dyn Fn(Role) -> Option<String>) -> Vec<BusyThread> {
+    /// Returns the busy threads, in the order of their indices, the others last.
+    pub(super) fn busy(&self) -> Vec<BusyThread> {
         let mut threads: Vec<BusyThread> = Vec::new();
         for member in self.members.iter().filter(|member| member.is_busy) {
             let (role, index) = (member.role, member.role.index());
@@ -185,7 +207,7 @@ impl Crew {
             let rank = |index: Option<usize>| index.unwrap_or(usize::MAX);
             let later = threads.iter().position(|other| rank(other.index) > rank(index));
             let at = later.unwrap_or(threads.len());
-            threads.insert(at, BusyThread { index, name: name(role), role });
+            threads.insert(at, BusyThread { index, name: self.name_of(role), role });
         }
         threads
     }

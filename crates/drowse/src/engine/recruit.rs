@@ -10,7 +10,7 @@
 use super::crew::{BusyThread, Crew, Member, Role, Unfinished};
 use drowse_sync::thread::JoinHandle;
 use drowse_sync::{
-    Arc, Condvar, Mutex, MutexGuard, OnceLock, Outlined, Stopwatch, serial_number, spawn_thread,
+    Arc, Condvar, Mutex, MutexGuard, Outlined, Stopwatch, serial_number, spawn_thread,
 };
 use std::cell::Cell;
 use std::fmt;
@@ -22,8 +22,6 @@ use std::time::Duration;
 pub(crate) struct Recruiter {
     /// Identity of the recruiter, which is never used again.
     id: u64,
-    /// One name a worker. Empty if its thread has no name, or was not named yet.
-    names: Box<[OnceLock<String>]>,
     stack_size: Option<usize>,
     crew: Mutex<Outlined<Crew>>,
     /// Notified when a thread is no longer present, or was joined.
@@ -50,23 +48,15 @@ impl Recruiter {
     pub(crate) fn new(workers: usize, stack_size: Option<usize>) -> Arc<Self> {
         Arc::new(Self {
             id: serial_number(),
-            names: (0..workers).map(|_| OnceLock::new()).collect(),
             stack_size,
-            crew: Mutex::new(Outlined::new(Crew::default())),
+            crew: Mutex::new(Outlined::new(Crew::new(workers))),
             left: Condvar::new(),
         })
     }
 
-    /// Returns the name of this worker's thread.
-    pub(crate) fn name(&self, worker: usize) -> Option<&str> {
-        self.names.get(worker)?.get().map(String::as_str)
-    }
-
-    /// Names this worker's threads, the first time that it is called for it.
+    /// Names this worker's threads.
     pub(super) fn set_name(&self, worker: usize, name: Option<String>) {
-        if let Some(name) = name {
-            let _ = self.names[worker].set(name);
-        }
+        self.crew.lock().names[worker] = name;
     }
 
     pub(crate) fn stack_size(&self) -> Option<usize> {
@@ -87,17 +77,13 @@ impl Recruiter {
     /// Counts a thread that is going to be started as present. Returns `None` if the pool has
     /// ended.
     pub(super) fn expect(self: &Arc<Self>, role: Role) -> Option<Presence> {
-        let number = if KEEPS_ACCOUNT { self.crew.lock().add(role)? } else { 0 };
-        Some(Presence { recruiter: Arc::clone(self), number, role })
-    }
-
-    /// Returns the name of the threads with this role.
-    fn name_of(&self, role: Role) -> Option<String> {
-        match role {
-            Role::Worker(index) => self.name(index).map(str::to_owned),
-            Role::Spare(number) => Some(format!("drowse-spare-{number}")),
-            Role::Watch(name) => Some(name.to_owned()),
+        let (mut number, mut name) = (0, None);
+        if KEEPS_ACCOUNT {
+            let mut crew = self.crew.lock();
+            number = crew.add(role)?;
+            name = crew.name_of(role);
         }
+        Some(Presence { recruiter: Arc::clone(self), number, role, name })
     }
 
     /// Returns `true` if a thread may end while the pool goes on: not before the last one that
@@ -225,7 +211,7 @@ impl Recruiter {
 
     #[inline(never)]
     fn give_up(&self, mut crew: Locked<'_>, how: fn(Vec<BusyThread>) -> Unfinished) -> Unfinished {
-        let threads = crew.busy(&|role| self.name_of(role));
+        let threads = crew.busy();
         crew.is_awaited = false;
         drop(crew);
         self.forget();
@@ -266,20 +252,27 @@ pub(crate) struct Presence {
     recruiter: Arc<Recruiter>,
     number: u64,
     role: Role,
+    name: Option<String>,
 }
 
 impl Presence {
+    /// Returns the name that the thread should have.
+    pub(super) fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
     /// Starts the thread, which does what `run` does.
-    pub(super) fn start(self, run: Run) -> io::Result<()> {
-        let (recruiter, number, role) = (Arc::clone(&self.recruiter), self.number, self.role);
+    pub(super) fn start(mut self, run: Run) -> io::Result<()> {
+        let (recruiter, number) = (Arc::clone(&self.recruiter), self.number);
+        let name = self.name.take();
         self.change(|member| member.is_starting = true);
         // The user's choice is for jobs. Handlers have the default stack size.
-        let stack_size = recruiter.stack_size.filter(|_| !matches!(role, Role::Watch(_)));
+        let is_watch = matches!(self.role, Role::Watch(_));
+        let stack_size = recruiter.stack_size.filter(|_| !is_watch);
         let main = move || {
             mem::forget(self.recruiter.enlist());
             run(&self);
         };
-        let name = recruiter.name_of(role);
         let started = spawn_thread(name.as_deref(), stack_size, Box::new(main));
         let (handle, result) = match started {
             Ok(handle) => (Some(handle), Ok(())),

@@ -277,6 +277,7 @@ impl Registry {
     /// and must not push, so the handler runs as on a thread outside.
     ///
     /// Does nothing in a forked child: the handler counts the threads of the parent.
+    #[inline(never)]
     pub(super) fn acquire_thread(&self) {
         if let Some(acquire) =
             self.handlers.acquire_thread.as_ref().filter(|_| !self.is_left_behind())
@@ -287,6 +288,7 @@ impl Registry {
 
     /// Calls the handler for a thread that is going to block, in the way of
     /// [`acquire_thread`](Self::acquire_thread).
+    #[inline(never)]
     pub(super) fn release_thread(&self) {
         if let Some(release) =
             self.handlers.release_thread.as_ref().filter(|_| !self.is_left_behind())
@@ -296,6 +298,7 @@ impl Registry {
     }
 
     /// Calls the handler for a thread that is going to block, and only serves the pool.
+    #[inline(never)]
     pub(super) fn release_own_thread(&self) {
         self.release_thread();
         self.abort_if_left_behind();
@@ -336,6 +339,7 @@ impl Registry {
     }
 
     /// Calls the start handler on a thread that becomes this worker for the first time.
+    #[inline(never)]
     pub(super) fn call_start_handler(&self, index: usize) {
         if let Some(start) = &self.handlers.start {
             self.call_handler(&|| start(index));
@@ -343,6 +347,7 @@ impl Registry {
     }
 
     /// Calls the exit handler on a thread that was this worker, and ends.
+    #[inline(never)]
     pub(super) fn call_exit_handler(&self, index: usize) {
         if let Some(exit) = &self.handlers.exit {
             self.call_handler(&|| exit(index));

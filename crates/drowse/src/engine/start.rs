@@ -86,8 +86,13 @@ impl ThreadBuilderParts {
         Some(Self { registry, index, was_absent, presence })
     }
 
-    pub(crate) fn recruiter(&self) -> &Recruiter {
-        &self.registry.recruiter
+    /// Returns the name that the thread should have.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.presence.name()
+    }
+
+    pub(crate) fn stack_size(&self) -> Option<usize> {
+        self.registry.recruiter.stack_size()
     }
 
     /// Starts a thread of the pool for the worker.
