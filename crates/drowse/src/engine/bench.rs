@@ -121,6 +121,7 @@ impl Bench {
         }
     }
 
+    #[inline(never)]
     pub(super) fn lock(&self) -> Locked<'_> {
         Locked { lists: self.lists.lock(), bench: self }
     }
@@ -141,11 +142,13 @@ impl Bench {
     }
 
     /// Returns `true` if a worker waits for this place.
+    #[inline(never)]
     pub(super) fn is_wanted(&self, place: usize) -> bool {
         self.are_wanted() && !self.lock().lists.places[place].waiters.is_empty()
     }
 
     /// Returns `true` if this place is free.
+    #[inline(never)]
     pub(super) fn is_free(&self, place: usize) -> bool {
         // ORDERING: relaxed; a first look. A stale 0 is no loss: after `give_up`,
         // `call_to_free_place` calls the sleepers, by a fence.
@@ -153,6 +156,7 @@ impl Bench {
     }
 
     /// Takes this place for this seat, if it is free.
+    #[inline(never)]
     pub(super) fn take_if_free(&self, place: usize, seat: usize) -> bool {
         // ORDERING: relaxed; a first look, as in `is_free`.
         if self.free.load(Ordering::Relaxed) == 0 {

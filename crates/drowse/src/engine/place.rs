@@ -86,6 +86,7 @@ impl Registry {
     }
 
     /// Calls workers after a place has become free.
+    #[inline(never)]
     pub(super) fn call_to_free_place(&self) {
         // WAKE: workers that wait without a place, and could do the work that is left there.
         self.sleep.call_all();
@@ -93,6 +94,7 @@ impl Registry {
     }
 
     /// Calls a worker that was given a place.
+    #[inline(never)]
     pub(super) fn call_to_place(&self, seat: usize) {
         // WAKE: the worker may have run out of patience, and sleep by now. There may be letters
         // that earlier holders have not read; and others may wait for the place.
@@ -233,6 +235,7 @@ impl WorkerThread {
 
     /// Returns `true` if the worker has a place that another one waits for. `false` in a forked
     /// child, where there is no other.
+    #[inline(never)]
     pub(super) fn place_is_wanted(&self) -> bool {
         let registry = self.registry();
         self.place().is_some_and(|place| {
