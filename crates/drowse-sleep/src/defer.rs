@@ -185,9 +185,9 @@ impl Sleep {
         self.deferral.since.set_mine(self.now());
     }
 
-    /// Returns `true` if a post of the calling worker need wake no worker. Ends the deferral if the
-    /// current work has taken too long to be short.
-    pub(crate) fn may_defer_post(&self) -> bool {
+    /// Relies on the guarantor of workers' posts, for a post of the calling worker. Returns `false`
+    /// if there is none. Ends the deferral if the current work has taken too long to be short.
+    pub(crate) fn defer_post(&self) -> bool {
         if !self.has_deferred_wakes() {
             return false;
         }

@@ -84,7 +84,7 @@ impl Sleep {
     #[cold]
     #[inline(never)]
     fn post_cold(&self, jobs: usize, by_worker: bool, queue: &dyn PostedTo) {
-        if by_worker && self.may_defer_post() {
+        if by_worker && self.defer_post() {
             return;
         }
         let posted = self.posted(jobs, by_worker, queue.was_empty());
