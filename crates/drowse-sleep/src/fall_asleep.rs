@@ -404,7 +404,16 @@ impl Sleep {
 
     /// Takes the last step. Returns `false` if a waker claimed the slot first.
     pub(crate) fn enter_slot(&self, worker: usize, step: LastStep) -> bool {
-        let enter = || match step {
+        let enter = || self.take_step(worker, step);
+        match &self.detector {
+            None => enter(),
+            Some(detector) => detector.fall_asleep(worker, step == LastStep::ParkAlone, enter),
+        }
+    }
+
+    #[inline(never)]
+    fn take_step(&self, worker: usize, step: LastStep) -> bool {
+        match step {
             LastStep::Park => self.slots.enter(worker),
             LastStep::ParkAlone => self.slots.enter_alone(worker),
             LastStep::Vacate => {
@@ -413,10 +422,6 @@ impl Sleep {
                 self.slots.vacate(worker)
             }
             LastStep::Depart => self.slots.depart(worker),
-        };
-        match &self.detector {
-            None => enter(),
-            Some(detector) => detector.fall_asleep(worker, step == LastStep::ParkAlone, enter),
         }
     }
 
@@ -451,6 +456,7 @@ impl Sleep {
 }
 
 /// Takes the last look.
+#[inline(never)]
 fn has_news(latch: &LatchWord, host: &dyn Host) -> bool {
     look!(
         "sleep/no-last-look",

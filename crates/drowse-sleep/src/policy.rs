@@ -52,6 +52,7 @@ pub enum Pause {
 }
 
 impl Pause {
+    #[inline(never)]
     pub(crate) fn pause(self) {
         match self {
             Self::Spin(hints) => (0..hints).for_each(|_| hint::spin_loop()),
