@@ -44,8 +44,8 @@ where
     // SAFETY: a new reference, which is in no queue.
     unsafe {
         match order {
-            Order::OldestFirst => registry.inject_or_push_fifo(job),
-            Order::NewestFirst => registry.inject_or_push(job),
+            Order::OldestFirst => registry.offer(job, true),
+            Order::NewestFirst => registry.offer(job, false),
         }
     }
     JoinHandle::new(handle, Arc::clone(registry), spawned_at)
@@ -184,7 +184,7 @@ impl WayBack {
                 // The worker's own queue would run it first, and in isolation take it for a job
                 // that the worker has spawned.
                 None if behind => registry.inject(job),
-                None => registry.inject_or_push(job),
+                None => registry.offer(job, false),
             }
         };
         // Once the job is in the queue, the task may end and drop its reference to the registry,

@@ -117,7 +117,7 @@ where
         with_inherited(registry, inherited, spawned_job(|_| func())).in_isolation_if(isolated)
     });
     // SAFETY: new references, which are in no queue.
-    unsafe { registry.inject_or_push_all(&mut jobs) };
+    unsafe { registry.offer_all(&mut jobs) };
 }
 
 pub(super) fn spawn_fifo_in(func: impl FnOnce() + Send + 'static, registry: &Registry) {

@@ -14,14 +14,16 @@ const BATCH: usize = 16;
 
 impl Registry {
     /// Offers a job to the workers: on the calling worker's own deque, or else through the
-    /// injector.
+    /// injector. `in_order`: to be begun after those that this worker has offered in order before.
     ///
     /// # Safety
     ///
     /// The reference must not be in any other queue. (If the pool has ended, the job stays in this
     /// one and never runs.)
-    pub(crate) unsafe fn inject_or_push(&self, job: JobRef) {
+    pub(crate) unsafe fn offer(&self, job: JobRef, in_order: bool) {
         self.with_worker(|worker| match worker {
+            // SAFETY: the caller's promise.
+            Some(worker) if in_order => unsafe { worker.push_fifo(job) },
             // SAFETY: the caller's promise.
             Some(worker) => unsafe { worker.push(job) },
             // SAFETY: the caller's promise.
@@ -29,44 +31,18 @@ impl Registry {
         });
     }
 
-    /// Offers a spawned job as [`inject_or_push`](Self::inject_or_push) does, or, `in_order`, as
-    /// [`inject_or_push_fifo`](Self::inject_or_push_fifo). Spawned in isolation, it runs in
+    /// Offers a spawned job as [`offer`](Self::offer) does. Spawned in isolation, it runs in
     /// isolation: a worker that holds a lock may wait for it.
     ///
     /// # Safety
     ///
-    /// As for [`inject_or_push`](Self::inject_or_push).
+    /// As for [`offer`](Self::offer).
     pub(crate) unsafe fn offer_spawned(&self, job: JobRef, in_order: bool) {
-        self.with_worker(|worker| match worker {
-            // SAFETY: the caller's promise.
-            Some(worker) => unsafe {
-                let job = job.in_isolation_if(worker.is_isolated());
-                match in_order {
-                    true => worker.push_fifo(job),
-                    false => worker.push(job),
-                }
-            },
-            // SAFETY: the caller's promise.
-            None => unsafe { self.inject(job.in_isolation_if(is_isolated())) },
-        });
+        // SAFETY: the caller's promise.
+        unsafe { self.offer(job.in_isolation_if(is_isolated()), in_order) };
     }
 
-    /// Offers a job as [`inject_or_push`](Self::inject_or_push) does, to be begun after the jobs
-    /// that this worker has offered in this way before.
-    ///
-    /// # Safety
-    ///
-    /// As for [`inject_or_push`](Self::inject_or_push).
-    pub(crate) unsafe fn inject_or_push_fifo(&self, job: JobRef) {
-        self.with_worker(|worker| match worker {
-            // SAFETY: the caller's promise.
-            Some(worker) => unsafe { worker.push_fifo(job) },
-            // SAFETY: the caller's promise.
-            None => unsafe { self.inject(job) },
-        });
-    }
-
-    /// Offers all of these jobs, in their order, as [`inject_or_push`](Self::inject_or_push) would
+    /// Offers all of these jobs, in their order, as [`offer`](Self::offer) would
     /// one by one, but with one post for each batch.
     ///
     /// `jobs` is the user's code: it may panic, take long, or use the pool. So it does not run
@@ -76,8 +52,8 @@ impl Registry {
     ///
     /// # Safety
     ///
-    /// As for [`inject_or_push`](Self::inject_or_push), for each of them.
-    pub(crate) unsafe fn inject_or_push_all(&self, jobs: &mut dyn Iterator<Item = JobRef>) {
+    /// As for [`offer`](Self::offer), for each of them.
+    pub(crate) unsafe fn offer_all(&self, jobs: &mut dyn Iterator<Item = JobRef>) {
         // No smaller than the pool, so that a post can wake all sleepers: workers that were woken
         // count as searching until they have found a job, so the next post would rely on them.
         let most = self.num_threads().max(BATCH);
@@ -101,7 +77,7 @@ impl Registry {
     ///
     /// # Safety
     ///
-    /// As for [`inject_or_push`](Self::inject_or_push).
+    /// As for [`offer`](Self::offer).
     pub(crate) unsafe fn inject(&self, job: JobRef) {
         // SAFETY: the caller's promise.
         unsafe { self.inject_for(None, &[job]) };
@@ -111,7 +87,7 @@ impl Registry {
     ///
     /// # Safety
     ///
-    /// As for [`inject_or_push`](Self::inject_or_push), for each of them.
+    /// As for [`offer`](Self::offer), for each of them.
     pub(crate) unsafe fn inject_for(&self, preferred: Option<usize>, jobs: &[JobRef]) {
         self.assert_here();
         if let Some(origins) = self.origins_of_caller() {
@@ -132,7 +108,7 @@ impl Registry {
     ///
     /// # Safety
     ///
-    /// As for [`inject_or_push`](Self::inject_or_push), for each of them.
+    /// As for [`offer`](Self::offer), for each of them.
     pub(crate) unsafe fn inject_broadcast(&self, job: &mut dyn FnMut(usize) -> JobRef) {
         self.assert_here();
         let isolated = |worker: &&WorkerThread| worker.is_isolated();
@@ -180,7 +156,7 @@ impl Batch<'_> {
         // They leave the batch first: what offers them may panic, in a forked child.
         let mut jobs = mem::take(&mut self.jobs);
         self.registry.with_worker(|worker| match worker {
-            // SAFETY: the promise made to `inject_or_push_all`; the jobs have left the batch.
+            // SAFETY: the promise made to `offer_all`; the jobs have left the batch.
             Some(worker) => unsafe { worker.push_all(&jobs) },
             // SAFETY: see `push_all` above.
             None => unsafe { self.registry.inject_for(None, &jobs) },

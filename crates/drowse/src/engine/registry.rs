@@ -275,26 +275,15 @@ impl Registry {
 
     /// Calls the handler for a thread that is going to run. A worker that calls this is inactive
     /// and must not push, so the handler runs as on a thread outside.
-    ///
-    /// Does nothing in a forked child: the handler counts the threads of the parent.
-    #[inline(never)]
     pub(super) fn acquire_thread(&self) {
-        if let Some(acquire) =
-            self.handlers.acquire_thread.as_ref().filter(|_| !self.is_left_behind())
-        {
-            self.call_as_non_worker(acquire);
-        }
+        self.call_as_non_worker(self.handlers.acquire_thread.as_deref());
     }
 
     /// Calls the handler for a thread that is going to block, in the way of
     /// [`acquire_thread`](Self::acquire_thread).
     #[inline(never)]
     pub(super) fn release_thread(&self) {
-        if let Some(release) =
-            self.handlers.release_thread.as_ref().filter(|_| !self.is_left_behind())
-        {
-            self.call_as_non_worker(release);
-        }
+        self.call_as_non_worker(self.handlers.release_thread.as_deref());
     }
 
     /// Calls the handler for a thread that is going to block, and only serves the pool.
@@ -362,11 +351,13 @@ impl Registry {
         }
     }
 
-    /// Calls a handler on a thread that counts as no worker meanwhile.
-    #[cold]
+    /// Calls a handler on a thread that counts as no worker meanwhile. Does nothing in a forked
+    /// child: the handler counts the threads of the parent.
     #[inline(never)]
-    fn call_as_non_worker(&self, handler: &(dyn Fn() + Send + Sync)) {
-        WorkerThread::as_non_worker(|| self.catch_unwind(handler));
+    fn call_as_non_worker(&self, handler: Option<&(dyn Fn() + Send + Sync)>) {
+        if let Some(handler) = handler.filter(|_| !self.is_left_behind()) {
+            WorkerThread::as_non_worker(|| self.catch_unwind(handler));
+        }
     }
 
     /// Calls a handler through [`catch_unwind`](Self::catch_unwind), on a thread that only serves

@@ -142,7 +142,7 @@ impl<'scope> ScopeBase<'scope> {
         });
     }
 
-    /// Offers a job to the workers, like [`Registry::inject_or_push`]. But a worker that waits for
+    /// Offers a job to the workers, like [`Registry::offer`]. But a worker that waits for
     /// the scope in isolation does not look into the injector: for it, a job from outside goes
     /// where [`Registry::leave_job`] puts it.
     ///
@@ -154,7 +154,7 @@ impl<'scope> ScopeBase<'scope> {
             // SAFETY: the caller's promise.
             Some(origins) => unsafe { self.registry.leave_job(job, origins) },
             // SAFETY: the caller's promise.
-            None => unsafe { self.registry.inject_or_push(job) },
+            None => unsafe { self.registry.offer(job, false) },
         }
     }
 

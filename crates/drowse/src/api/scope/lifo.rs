@@ -154,7 +154,7 @@ impl<'scope> Scope<'scope> {
             // SAFETY: new references, which are in no queue.
             true => jobs.for_each(|job| unsafe { self.base.offer(job) }),
             // SAFETY: new references, which are in no queue.
-            false => unsafe { self.base.registry.inject_or_push_all(&mut jobs) },
+            false => unsafe { self.base.registry.offer_all(&mut jobs) },
         }
     }
 
