@@ -46,8 +46,8 @@ enum Attempt {
 
 impl WorkerThread {
     /// Returns a job from any queue; one from outside only if `from_outside`. If it gets none, and
-    /// other deques have jobs, it tries again. `None`: no queue has a job, the latch is set, or force
-    /// has brought none.
+    /// other deques have jobs, it tries again. `None`: no queue has a job, the latch is set, or
+    /// force has brought none.
     ///
     /// Uses force after `PATIENCE` rounds with a request; and after `PATIENCE_OF_THE_BUSY` even if
     /// there is always other work: an owner that does not answer may be blocked, waiting for one of
