@@ -192,6 +192,7 @@ impl WorkerThread {
     }
 
     /// Isolates what the worker runs, also inside of a region. Jobs pushed before do not run in it.
+    #[inline(never)]
     fn enter_region_here(&self, isolation: Isolation) -> Region {
         let position = self.position();
         let (before, floor) =
@@ -203,6 +204,7 @@ impl WorkerThread {
         Region::Worker { worker: NonNull::from(self), before, floor }
     }
 
+    #[inline(never)]
     fn leave_region(&self, before: Isolation, floor: i64) {
         let isolation = self.isolated.isolation.replace(before);
         self.isolated.floor.set(floor);
