@@ -29,16 +29,31 @@ pub(crate) fn resume_unwinding(payload: Payload) -> ! {
 pub(crate) fn drop_quietly<T>(value: T) {
     if mem::needs_drop::<T>() {
         if let Err(payload) = halt_unwinding(|| drop(value)) {
-            drop_payload(payload, MOST_PAYLOADS);
+            drop_panic(payload);
         }
     }
 }
 
+/// Drops a result of the user's code, as [`drop_quietly`] would. Small if `R` needs no drop.
+#[inline]
+pub(crate) fn drop_result<R>(result: thread::Result<R>) {
+    match result {
+        Ok(result) => drop_quietly(result),
+        Err(payload) => drop_panic(payload),
+    }
+}
+
+/// Drops the payload of a panic that ends here, quietly.
+#[inline]
+pub(crate) fn drop_panic(payload: Payload) {
+    drop_payload(payload, MOST_PAYLOADS);
+}
+
 /// Number of payloads that are dropped in a row after the first: a payload may panic when it is
 /// dropped, with a payload that panics too, and so on. The next one is leaked.
-const MOST_PAYLOADS: u32 = 7;
+const MOST_PAYLOADS: u32 = 8;
 
-/// Drops the payload of such a panic, and then up to `more` of its kind.
+/// Drops a payload, and then up to `more` of those that it panics with.
 #[cold]
 #[inline(never)]
 fn drop_payload(payload: Payload, more: u32) {

@@ -148,7 +148,7 @@ where
         match unsafe { job.take_result() } {
             Ok(result) => results.push(result),
             Err(payload) if panic.is_none() => panic = Some(payload),
-            Err(payload) => unwind::drop_quietly(payload),
+            Err(payload) => unwind::drop_panic(payload),
         }
     }
     let Some(payload) = panic else { return results };

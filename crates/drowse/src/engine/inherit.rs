@@ -76,7 +76,7 @@ impl Registry {
                 (panic, Ok(())) => finally(worker, panic),
                 (None, Err(entered)) => finally(worker, Some(entered)),
                 (panic, Err(entered)) => {
-                    unwind::drop_quietly(entered);
+                    unwind::drop_panic(entered);
                     finally(worker, panic);
                 }
             }
@@ -100,7 +100,7 @@ fn enter_context(context: &dyn Context, captured: &Captured, f: &mut dyn FnMut()
         (None, Ok(())) => (),
         (None, Err(panic)) | (Some(panic), Ok(())) => unwind::resume_unwinding(panic),
         (Some(panic), Err(second)) => {
-            unwind::drop_quietly(second);
+            unwind::drop_panic(second);
             unwind::resume_unwinding(panic)
         }
     }

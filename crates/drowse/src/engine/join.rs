@@ -95,7 +95,7 @@ fn result_of<B: FnOnce(bool) -> R, R>(job_b: &HalfJob<B, R>) -> R {
 fn end_with_panic<B: FnOnce(bool) -> R, R>(job_b: &HalfJob<B, R>, payload: Payload) -> ! {
     wait_after_panic(&job_b.latch);
     // SAFETY: the latch is set, and this is the only place on this path that takes the result.
-    unwind::drop_quietly(unsafe { job_b.take_result() });
+    unwind::drop_result(unsafe { job_b.take_result() });
     unwind::resume_unwinding(payload)
 }
 
