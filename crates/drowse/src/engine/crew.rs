@@ -198,10 +198,15 @@ impl Crew {
         })
     }
 
-    /// Returns the busy threads, in the order of their indices, the others last.
+    /// Returns the busy threads, in the order of their indices, the others last. If no thread is
+    /// present, returns those that are still ending.
     pub(super) fn busy(&self) -> Vec<BusyThread> {
         let mut threads: Vec<BusyThread> = Vec::new();
-        for member in self.members.iter().filter(|member| member.is_busy) {
+        let is_one_present = self.members.iter().any(Member::is_present);
+        for member in &self.members {
+            if !member.is_busy || member.is_present() != is_one_present {
+                continue;
+            }
             let (role, index) = (member.role, member.role.index());
             // There are few, so each is inserted where it belongs.
             let rank = |index: Option<usize>| index.unwrap_or(usize::MAX);

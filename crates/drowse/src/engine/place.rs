@@ -117,7 +117,9 @@ impl WorkerThread {
     #[inline(never)]
     fn look_for_place(&self, place: usize) -> Option<usize> {
         let is_granted = self.registry().bench.is_granted(self.index());
-        is_granted.then(|| self.stand.set(Stand::At(place)));
+        if is_granted {
+            self.stand.set(Stand::At(place));
+        }
         is_granted.then_some(place)
     }
 

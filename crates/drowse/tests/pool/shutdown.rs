@@ -162,6 +162,25 @@ fn threads_of_a_spawn_handler_have_returned_from_run() {
     });
 }
 
+/// Threads that have left are not joined before the last one leaves.
+#[test]
+fn a_thread_that_has_left_is_not_busy() {
+    watchdog(|| {
+        let (release, released) = mpsc::channel::<()>();
+        let released = Mutex::new(released);
+        let exit = move |index| {
+            if index == 1 {
+                let _ = released.lock().unwrap().recv();
+            }
+        };
+        let pool = ThreadPoolBuilder::new().num_threads(3).exit_handler(exit).build().unwrap();
+        let busy = pool.shutdown_timeout(Duration::from_secs(1)).unwrap_err();
+        let indices: Vec<_> = busy.threads().iter().map(|thread| thread.index).collect();
+        assert_eq!(indices, [Some(1)]);
+        drop(release);
+    });
+}
+
 #[test]
 fn a_worker_that_never_ran_is_not_waited_for() {
     watchdog(|| {
