@@ -5,8 +5,9 @@ use drowse_models::{
     Board, Jobs, MakeSleep, Parcel, assert_nobody_counted, for_each_protocol, set_latch,
     wait_until, with_preemptions,
 };
-use drowse_sleep::{LatchWord, Sleep};
+use drowse_sleep::{LatchWord, Reason, Sleep, Starter};
 use drowse_sync::{Arc, hint, thread};
+use std::time::Duration;
 
 /// A pool of one worker. What lies in its seat is for whoever sits there.
 struct Pool {
@@ -138,4 +139,38 @@ for_each_protocol!(
 #[test]
 fn what_one_guest_leaves_in_the_seat_the_next_one_finds() {
     what_one_guest_leaves(drowse_models::counters);
+}
+
+/// A pool that starts no threads.
+#[derive(Debug)]
+struct NoThreads;
+
+impl Starter for NoThreads {
+    fn start(&self, _worker: usize, _reason: Reason) {}
+}
+
+/// A worker that gets up by itself, because it has slept for long, has the seat again.
+#[test]
+fn what_a_guest_leaves_in_the_seat_a_bored_worker_finds() {
+    with_preemptions(3, || {
+        let sleep = drowse_models::counters(1).with_guests();
+        let sleep = sleep.with_absence(Arc::new(NoThreads), 0, Some(Duration::from_nanos(1)));
+        let (home, seat, jobs) = (LatchWord::new(), Parcel::of(0), Jobs::new());
+        let pool = Arc::new(Pool { sleep, home, seat, jobs });
+        let worker = pool.start(|pool| {
+            pool.use_seat();
+            let mut idle = pool.sleep.start_looking(0);
+            // Each time that a guest has the seat, the worker may begin its sleep anew.
+            for _ in 0..3 {
+                if !idle.is_bored() {
+                    pool.sleep.no_work_found(&mut idle, &pool.home, &|| pool.work_visible());
+                }
+            }
+            pool.use_seat();
+            pool.sleep.stop_looking(idle, || false);
+        });
+        pool.visit(|| ());
+        worker.join().unwrap();
+        assert_nobody_counted(&pool.sleep);
+    });
 }

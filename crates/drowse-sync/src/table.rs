@@ -4,6 +4,7 @@
 //! knows the layout of an item, and two functions that make and drop one.
 
 use std::alloc::{self, Layout};
+use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Index, Range};
@@ -30,7 +31,8 @@ const BLOCKS: usize = 16;
 /// ```
 pub struct Table<T> {
     blocks: Blocks,
-    owned: PhantomData<T>,
+    /// Items are made through a shared reference, so a table of `&'static T` is none of `&'a T`.
+    owned: PhantomData<Cell<T>>,
 }
 
 /// Contents of a table.
@@ -169,7 +171,8 @@ impl Blocks {
             // SAFETY: an item of the block, which nothing else drops.
             unsafe { (self.kind.drop)(items.as_ptr().add(at * size)) };
         }
-        if let Some(layout) = layout_of(self.kind, length) {
+        let layout = layout_of(self.kind, length);
+        if layout.size() > 0 {
             // SAFETY: allocated with this layout by `make_block`.
             unsafe { alloc::dealloc(items.as_ptr(), layout) };
         }
@@ -183,13 +186,14 @@ impl Blocks {
 /// `make` must make items of this kind.
 #[inline(never)]
 unsafe fn make_block(kind: &Kind, numbers: Range<usize>, make: &Make) -> NonNull<u8> {
-    let Some(layout) = layout_of(kind, numbers.len()) else {
+    let layout = layout_of(kind, numbers.len());
+    let items = if layout.size() == 0 {
         // SAFETY: an alignment is not zero.
-        return unsafe { NonNull::new_unchecked(ptr::without_provenance_mut(kind.layout.align())) };
-    };
-    // SAFETY: the layout has a size.
-    let Some(items) = NonNull::new(unsafe { alloc::alloc(layout) }) else {
-        alloc::handle_alloc_error(layout)
+        unsafe { NonNull::new_unchecked(ptr::without_provenance_mut(layout.align())) }
+    } else {
+        // SAFETY: the layout has a size.
+        NonNull::new(unsafe { alloc::alloc(layout) })
+            .unwrap_or_else(|| alloc::handle_alloc_error(layout))
     };
     for (at, number) in numbers.enumerate() {
         // SAFETY: there is room for that many items; and the caller's promise.
@@ -198,10 +202,15 @@ unsafe fn make_block(kind: &Kind, numbers: Range<usize>, make: &Make) -> NonNull
     items
 }
 
-/// Returns the layout of a block; `None` if it needs no memory.
-fn layout_of(kind: &Kind, length: usize) -> Option<Layout> {
-    let size = kind.layout.size().checked_mul(length).filter(|size| *size > 0)?;
-    Layout::from_size_align(size, kind.layout.align()).ok()
+/// Returns the layout of a block, which may have no size.
+///
+/// # Panics
+///
+/// If no memory is as large.
+fn layout_of(kind: &Kind, length: usize) -> Layout {
+    let size = kind.layout.size().checked_mul(length);
+    let layout = size.and_then(|size| Layout::from_size_align(size, kind.layout.align()).ok());
+    layout.expect("a block of a table fits into memory")
 }
 
 impl Drop for Blocks {
@@ -369,6 +378,35 @@ mod tests {
     #[should_panic(expected = "room for 30 items, item 30")]
     fn more_than_there_is_room_for() {
         Table::new(2, 30, |number| number).get_or_grow(30, |number| number);
+    }
+
+    #[test]
+    fn items_without_a_size_are_made_and_dropped() {
+        /// An item without a size: it has its counts elsewhere.
+        struct Item;
+        std::thread_local! {
+            static COUNT: Cell<i32> = const { Cell::new(0) };
+        }
+        impl Drop for Item {
+            fn drop(&mut self) {
+                COUNT.set(COUNT.get() - 1);
+            }
+        }
+        let count = |_| {
+            COUNT.set(COUNT.get() + 1);
+            Item
+        };
+        let table = Table::new(3, 30, count);
+        table.get_or_grow(4, count);
+        assert_eq!(COUNT.get(), 3 + 8);
+        drop(table);
+        assert_eq!(COUNT.get(), 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "fits into memory")]
+    fn more_items_than_memory_has_bytes() {
+        Table::new(1 << (usize::BITS - 3), 0, |number| number as u64);
     }
 
     #[test]

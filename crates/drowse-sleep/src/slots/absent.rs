@@ -5,7 +5,7 @@ use super::{
     GUEST_PREPARED, PARKED, PREPARED, Slots, VACANT,
 };
 use drowse_sync::atomic::Ordering;
-use drowse_sync::faulty;
+use drowse_sync::{faulty, hint, mutant};
 use std::time::Duration;
 
 /// Time after which a sleeper is bored, and its way to get up.
@@ -41,11 +41,14 @@ impl Slots {
     #[must_use]
     pub(crate) fn get_bored(&self, worker: usize) -> bool {
         let slot = &self.slots[worker];
-        // ORDERING: relaxed, all; no other thread acts on it. A failure, by a claim, acquires.
+        // ORDERING: no other thread acts on it. From VACANT, acquire pairs with the release in
+        // `vacate`: a guest may have come and gone since this thread parked, and this thread has
+        // the core next. From PARKED, relaxed: no other thread has had the core. A failure, by a
+        // claim, acquires.
+        let vacant = mutant::weaken("absent/get-up-relaxed", Ordering::Acquire);
         faulty!(
             "absent/get-up-overwrites",
-            slot.replace(PARKED, AWAKE, Ordering::Relaxed)
-                || slot.replace(VACANT, AWAKE, Ordering::Relaxed),
+            slot.replace(PARKED, AWAKE, Ordering::Relaxed) || slot.replace(VACANT, AWAKE, vacant),
             {
                 slot.store(AWAKE, Ordering::Relaxed);
                 true
@@ -80,6 +83,8 @@ impl Slots {
                 // WAKE: a guest that leaves the seat to us (`rise`) wakes us. If it vacates the
                 // seat, we notice that after the time-out and begin again.
                 now if now & GUEST != 0 => {
+                    // Model checkers have no clock: let the guest run.
+                    hint::spin_loop();
                     slot.wait_while_for(now, boredom.after);
                 }
                 _ => return false,

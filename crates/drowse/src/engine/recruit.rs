@@ -83,7 +83,7 @@ impl Recruiter {
             number = crew.add(role)?;
             name = crew.name_of(role);
         }
-        Some(Presence { recruiter: Arc::clone(self), number, role, name })
+        Some(Presence { recruiter: Arc::clone(self), number, role, name, joins: false })
     }
 
     /// Returns `true` if a thread may end while the pool goes on: not before the last one that
@@ -220,7 +220,8 @@ impl Recruiter {
 }
 
 /// Waits until a thread has ended. This is never the calling thread: a thread may not wait for the
-/// end of its own pool, and one that leaves joins threads that left before it.
+/// end of its own pool, and one that leaves joins a thread that left before it. A thread that the
+/// system has refused joins none: [`Presence::joins`].
 fn join(handle: JoinHandle<()>) {
     // The panic of a spare is not passed on.
     let _ = handle.join();
@@ -253,6 +254,8 @@ pub(crate) struct Presence {
     number: u64,
     role: Role,
     name: Option<String>,
+    /// `true` on the thread that it counts, if the pool has started it.
+    joins: bool,
 }
 
 impl Presence {
@@ -270,8 +273,10 @@ impl Presence {
         let is_watch = matches!(self.role, Role::Watch(_));
         let stack_size = recruiter.stack_size.filter(|_| !is_watch);
         let main = move || {
-            mem::forget(self.recruiter.enlist());
-            run(&self);
+            let mut presence = self;
+            presence.joins = true;
+            mem::forget(presence.recruiter.enlist());
+            run(&presence);
         };
         let started = spawn_thread(name.as_deref(), stack_size, Box::new(main));
         let (handle, result) = match started {
@@ -312,7 +317,8 @@ impl Drop for Presence {
         }
         let mut crew = self.recruiter.crew.lock();
         crew.leave(self.number);
-        let before = if crew.is_over { None } else { crew.take_handle(self.number) };
+        let may_join = self.joins && !crew.is_over;
+        let before = if may_join { crew.take_handle(self.number) } else { None };
         if let Some((number, _)) = &before {
             crew.remove(*number);
         }

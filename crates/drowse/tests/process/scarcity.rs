@@ -4,9 +4,12 @@
 
 use crate::common::child::{Ended, in_child, this_test};
 use crate::common::{assert_works, fib, tasks, until};
-use drowse::{SleepProtocol, ThreadPoolBuilder};
+use drowse::{SleepProtocol, Start, ThreadPoolBuilder};
 use std::error::Error;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
 
 /// Stacks of a gigabyte of addresses, which cost nothing but addresses.
 const STACK: u64 = 1 << 30;
@@ -119,4 +122,47 @@ fn the_global_pool_goes_on_with_fewer_and_says_so_once() {
     let complaints = ended.complaints();
     assert_eq!(complaints.len(), 1, "{complaints:?}");
     assert!(complaints[0].contains("of 8 threads"), "{complaints:?}");
+}
+
+/// `true` once a thread that has left its pool drops its thread-locals, and until a spawn returns.
+static LEAVES: AtomicBool = AtomicBool::new(false);
+static HAS_SPAWNED: AtomicBool = AtomicBool::new(false);
+
+/// A thread-local whose drop waits for a spawn of another thread.
+struct Late;
+
+impl Drop for Late {
+    fn drop(&mut self) {
+        if !LEAVES.swap(true, Ordering::SeqCst) {
+            until("the spawn returns", || HAS_SPAWNED.load(Ordering::SeqCst));
+        }
+    }
+}
+
+std::thread_local! {
+    static LATE: Late = const { Late };
+}
+
+#[test]
+fn a_spawn_that_is_refused_a_thread_does_not_wait_for_one_that_leaves() {
+    let own = [("ASAN_OPTIONS", "detect_leaks=0")];
+    let ended = in_child(this_test!(), &own, || {
+        let builder = ThreadPoolBuilder::new().num_threads(3).start(Start::OnDemand);
+        let pool = builder.idle_timeout(Duration::from_millis(1)).build().unwrap();
+        // The first worker always has a thread, and is busy, so the next job needs another one.
+        let (begin, begun) = mpsc::channel();
+        let (hold, held) = mpsc::channel::<()>();
+        pool.spawn(move || {
+            begin.send(()).unwrap();
+            let _ = held.recv();
+        });
+        begun.recv().unwrap();
+        pool.spawn(|| LATE.with(|_| ()));
+        until("the thread leaves", || LEAVES.load(Ordering::SeqCst));
+        limit(0);
+        pool.spawn(|| ());
+        HAS_SPAWNED.store(true, Ordering::SeqCst);
+        drop(hold);
+    });
+    ended.assert_done();
 }
