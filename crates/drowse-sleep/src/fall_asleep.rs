@@ -362,7 +362,9 @@ impl Sleep {
             self.word.heads_in(word).is_none_or(|heads| self.active(heads.inactive) > ourselves);
         // If a job is visible already, `wake_for_baton` is due in any case, and the worker that it
         // wakes looks for other jobs: see `must_fence_posters`. But if the wake is deferred, the
-        // guarantor looks only for what this worker has seen.
+        // guarantor looks only for what this worker has seen. (`Word::rely` reads the word again. A
+        // deferral cannot have begun meanwhile: `with_offer` refuses while a worker is active, and
+        // this one is.)
         let is_deferred =
             faulty!("sleep/baton-trusts-deferral", self.word.is_deferred(word), false);
         let visible = (!is_deferred && work_visible()) || {

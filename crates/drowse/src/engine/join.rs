@@ -52,7 +52,6 @@ where
     // SAFETY: `end` is that of this thread's own deque, or of nobody's deque.
     let must_slow_down = unsafe { end.push(position, job_ref.into_word()) };
     let (result_a, is_back) = if must_slow_down && !pushed_slow(&job_b.latch) {
-        // (The end in the latch may be gone by now: that of a worker whose seat a guest has left.)
         (elsewhere(oper_a, &job_b), false)
     } else {
         let result_a = match unwind::halt_unwinding(|| oper_a(false)) {

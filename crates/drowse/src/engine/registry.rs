@@ -81,7 +81,7 @@ const DEQUE_CAPACITY: usize = if cfg!(drowse_loom) { 2 } else { 64 };
 /// A seat: the core of a worker, and what other threads see of it.
 #[derive(Debug)]
 pub(super) struct ThreadInfo {
-    core: Box<CachePadded<WorkerThread>>,
+    core: Core,
     /// Set once, when the pool ends: the worker waits for it in its main loop.
     pub(super) terminate: LatchWord,
     /// Thieves' end of its deque.
@@ -98,18 +98,21 @@ pub(super) struct ThreadInfo {
     pub(super) thread: Counter,
 }
 
-// SAFETY: only the core is not `Sync`, and it is read by `Registry::core` alone. It is `Send`: what
-// it holds belongs to no thread once the thread that had it has put its things away (`tidy_up`).
-unsafe impl Sync for ThreadInfo {}
-// SAFETY: as above.
-unsafe impl Send for ThreadInfo {}
+/// The core of a seat, which one thread at a time has.
+#[derive(Debug)]
+struct Core(Box<CachePadded<WorkerThread>>);
+
+// SAFETY: only `Registry::core` reads it, whose caller has the core.
+unsafe impl Sync for Core {}
+// SAFETY: it belongs to no thread once the thread that had it has put its things away (`tidy_up`).
+unsafe impl Send for Core {}
 
 impl ThreadInfo {
     pub(super) fn new(index: usize, plan: &CorePlan) -> Self {
         let (owner, stealer) = deque::new(index, DEQUE_CAPACITY, plan.prepared);
         let core = WorkerThread::new(index, owner.with_hook(after_slow_push), plan);
         Self {
-            core: Box::new(CachePadded::new(core)),
+            core: Core(Box::new(CachePadded::new(core))),
             terminate: LatchWord::new(),
             stealer,
             broadcasts: Parcels::new(),
@@ -200,7 +203,7 @@ impl Registry {
     /// The calling thread must have the core: no other thread uses it until this one has left it,
     /// and it was left before.
     pub(super) unsafe fn core(&self, seat: usize) -> &WorkerThread {
-        &self.threads[seat].core
+        &self.threads[seat].core.0
     }
 
     /// Makes a spare seat, and others beside it, unless it was made before.
