@@ -26,7 +26,7 @@ impl Sleep {
 
     /// Parks the worker in the mode that its situation calls for. Returns `true` if it got up by
     /// itself.
-    pub(crate) fn park_somehow(&self, idle: &mut Idle, host: &dyn Host) -> bool {
+    pub(crate) fn park_in_mode(&self, idle: &mut Idle, host: &dyn Host) -> bool {
         let worker = idle.worker;
         let is_bored = Cell::new(false);
         let get_up = || {

@@ -443,7 +443,7 @@ impl Sleep {
             self.room.report(true);
         }
         meter.park(since);
-        let by_itself = self.park_somehow(idle, host);
+        let by_itself = self.park_in_mode(idle, host);
         let now = self.now();
         self.placement.arrive(seat, now);
         meter.unpark(since, now, idle.in_a_job);
