@@ -23,8 +23,9 @@ use std::ptr::NonNull;
 /// other jobs.
 const FORCE_IS_DEAR: bool = HEAVY_FENCES_ARE_DEAR;
 
-/// [Rounds with a request](super::worker::Thief) after which a thief that has found no job uses force. That
-/// many requests take about as long as force does, and an owner that pushes has answered by then.
+/// Rounds with a request (`Thief::rounds`) after which a thief that has found no job uses force.
+/// That many requests take about as long as force does, and an owner that pushes has answered by
+/// then.
 const PATIENCE: u32 = if FORCE_IS_DEAR { 10 } else { 1 };
 
 /// Rounds with a request after which a thief uses force though it finds other jobs in between.
