@@ -199,4 +199,6 @@ fn a_job_behind_another_is_looked_after() {
     });
 }
 
-for_protocols!([relay] what_is_posted_meanwhile_is_looked_after, a_worker_that_sleeps_alone_resumes_wakes_first);
+for_protocols!(
+    [relay] what_is_posted_meanwhile_is_looked_after, a_worker_that_sleeps_alone_resumes_wakes_first
+);

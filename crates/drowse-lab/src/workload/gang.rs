@@ -21,8 +21,9 @@ const SPINS: u32 = 2_000;
 
 impl Workload for Gang {
     const NAME: &'static str = "gang";
-    const ABOUT: &'static str = "as many jobs as the pool has threads, spawned in one scope: they do 40 steps of 20 µs together, and spin for one another \
-        after each; the scope is entered from outside, and from inside";
+    const ABOUT: &'static str = "as many jobs as the pool has threads, spawned in one scope: they \
+        do 40 steps of 20 µs together, and spin for one another after each; the scope is entered \
+        from outside, and from inside";
     const WIDTHS: &'static [usize] = &[4, 8];
     const VARIANTS: &'static [Variant] = &[Variant::Guests];
     const MEASURES: &'static [MeasureSpec] = &[

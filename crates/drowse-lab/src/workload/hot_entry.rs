@@ -24,8 +24,9 @@ const FIRST: usize = size(20, 2);
 
 impl Workload for HotEntry {
     const NAME: &'static str = "hot_entry";
-    const ABOUT: &'static str = "from outside, again and again: loops of 0 to 512 µs in leaves of 2 µs, without a gap; and loops of 32 µs with gaps of 5, \
-        50 and 500 µs in which the caller works; half of the entries are shorter";
+    const ABOUT: &'static str = "from outside, again and again: loops of 0 to 512 µs in leaves of \
+        2 µs, without a gap; and loops of 32 µs with gaps of 5, 50 and 500 µs in which the caller \
+        works; half of the entries are shorter";
     const VARIANTS: &'static [Variant] = &[Variant::Unsteered, Variant::Guests];
     const MEASURES: &'static [MeasureSpec] = &[
         MeasureSpec::less("work32", "time of a loop of 32 us", "us"),
