@@ -2,7 +2,7 @@
 //! real ones.
 
 use drowse_sleep::{
-    Announcement, Baton, Counters, Heads, Jec, Posted, Protocol, Relay, Rules, Sleepy, Wake,
+    Announcement, Baton, Counters, Jec, Posted, Protocol, Relay, Rules, Sleepy, Wake,
 };
 use drowse_sync::mutant;
 

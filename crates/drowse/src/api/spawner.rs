@@ -1,8 +1,10 @@
 //! Starting the threads of a pool.
 
 use crate::engine::ThreadBuilderParts;
+use std::cell::Cell;
 use std::fmt;
 use std::io;
+use std::marker::PhantomData;
 
 /// Worker that has no thread yet. A [spawn handler](crate::ThreadPoolBuilder::spawn_handler) gets
 /// one for each thread.
@@ -24,11 +26,13 @@ use std::io;
 /// ```
 pub struct ThreadBuilder {
     parts: ThreadBuilderParts,
+    /// Not `Sync`, as rayon-core's.
+    not_sync: PhantomData<Cell<()>>,
 }
 
 impl ThreadBuilder {
     pub(super) fn new(parts: ThreadBuilderParts) -> Self {
-        Self { parts }
+        Self { parts, not_sync: PhantomData }
     }
 
     /// Starts a thread with the pool's name and stack size for this worker.

@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn the_least_quota_counts() {
         let root = std::env::temp_dir().join(format!("drowse-quota-{}", std::process::id()));
-        let group = root.join("a/b");
+        let group = root.join("a").join("b");
         std::fs::create_dir_all(&group).unwrap();
         let write = |file: &str, text: &str| std::fs::write(root.join(file), text).unwrap();
         let quota = |is_v1| quota_below(root.to_str().unwrap().as_bytes(), b"/a/b", is_v1);
