@@ -169,7 +169,8 @@ fn what_a_guest_leaves_in_the_seat_a_bored_worker_finds() {
             pool.use_seat();
             pool.sleep.stop_looking(idle, || false);
         });
-        pool.visit(|| ());
+        let guest = pool.start(|pool| pool.visit(|| ()));
+        guest.join().unwrap();
         worker.join().unwrap();
         assert_nobody_counted(&pool.sleep);
     });
