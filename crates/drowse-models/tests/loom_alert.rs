@@ -26,9 +26,9 @@ fn after_slow_push(owner: &Owner<Parcel>, _: bool) -> bool {
 }
 
 #[derive(Debug)]
-struct Limits(Stealer<Parcel>);
+struct Deques(Stealer<Parcel>);
 
-impl Posters for Limits {
+impl Posters for Deques {
     fn alert(&self, worker: usize) {
         if worker == 0 {
             self.0.alert();
@@ -49,7 +49,7 @@ struct Pool {
 impl Pool {
     fn new(make: MakeSleep, jobs: usize) -> (Owner<Parcel>, Arc<Self>) {
         let (owner, deque) = deque::new(4);
-        let sleep = make(2).with_posters(Arc::new(Limits(deque.clone())) as Arc<dyn Posters>);
+        let sleep = make(2).with_posters(Arc::new(Deques(deque.clone())) as Arc<dyn Posters>);
         let (jobs, left) = ([Parcel::empty(), Parcel::empty()], AtomicUsize::new(jobs));
         let pool = Self { sleep, done: LatchWord::new(), deque, jobs, left };
         (owner.with_hook(after_slow_push), Arc::new(pool))

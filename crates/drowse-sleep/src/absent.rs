@@ -11,7 +11,7 @@
 //!
 //! Sleepers come first: a post has a thread started only if there is no sleeper that it could wake.
 
-use crate::fall_asleep::{Bed, LastStep};
+use crate::fall_asleep::{LastStep, SleepAttempt};
 use crate::slots::{Boredom, Claim};
 use crate::{Host, Idle, LatchWord, Reason, Sleep};
 use drowse_sync::{Arc, faulty, omittable};
@@ -76,7 +76,8 @@ impl Sleep {
         let Some(announcement) = self.announce(worker) else { return false };
         // WAKE: as for a worker that parks: either the poster sees us counted and has a thread
         // started for our seat, or our last look sees the news.
-        let left = self.lie_down(worker, announcement, home, host, LastStep::Depart) == Bed::Is;
+        let left = self.lie_down(worker, announcement, home, host, LastStep::Depart)
+            == SleepAttempt::Committed;
         let left = faulty!("absent/leaves-whatever", left, true);
         if left {
             self.observe(|observer| observer.asleep(worker));

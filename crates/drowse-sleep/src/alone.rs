@@ -80,9 +80,4 @@ impl Sleep {
     pub fn sleeps_alone(&self, worker: usize) -> bool {
         self.slots.is_alone(worker)
     }
-
-    /// Returns how many workers sleep alone.
-    pub fn sleeping_alone(&self) -> usize {
-        usize::try_from(self.room.alone.get()).unwrap_or(0)
-    }
 }

@@ -60,7 +60,7 @@ impl Sleep {
         idle.bored = is_bored.get();
         if keeps_door {
             // A waker was quicker. We search next, for whatever was posted meanwhile.
-            self.stand_down();
+            self.end_all_promises();
         }
         by_itself
     }

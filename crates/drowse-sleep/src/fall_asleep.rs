@@ -63,13 +63,13 @@ impl Idle {
 
 /// Result of an attempt to fall asleep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Bed {
+pub(crate) enum SleepAttempt {
     /// The worker is in its slot, counted as asleep, and may block.
-    Is,
+    Committed,
     /// There was news, or a waker claimed the slot first. The worker is idle.
-    IsNot,
+    Aborted,
     /// The latch was set already, so it was not marked. The worker is idle.
-    LatchIsSet,
+    LatchSet,
 }
 
 /// Last step of a worker on its way to sleep, from a prepared slot.
@@ -229,9 +229,9 @@ impl Sleep {
         let worker = idle.worker;
         self.placement.settle(&self.seats[worker]);
         match self.lie_down(worker, announcement, latch, host, LastStep::Park) {
-            Bed::LatchIsSet => return,
-            Bed::IsNot => idle.rounds = self.round_after_news(),
-            Bed::Is => self.park(idle, host),
+            SleepAttempt::LatchSet => return,
+            SleepAttempt::Aborted => idle.rounds = self.round_after_news(),
+            SleepAttempt::Committed => self.park(idle, host),
         }
         if self.word.rules.counts_heads {
             latch.tell_awake();
@@ -246,7 +246,7 @@ impl Sleep {
         latch: &LatchWord,
         host: &dyn Host,
         step: LastStep,
-    ) -> Bed {
+    ) -> SleepAttempt {
         omittable!("sleep/prepares-late", self.slots.prepare(worker));
         // WAKE: from here on the thread that sets the latch learns from `LatchWord::set` that it
         // must wake this worker, by `Sleep::wake`. If the latch was set earlier, `tell_asleep`
@@ -257,18 +257,18 @@ impl Sleep {
         if self.word.rules.counts_heads && !latch.tell_asleep() {
             omittable!("sleep/no-leave-when-set", self.slots.leave(worker));
             self.cancel(announcement);
-            return Bed::LatchIsSet;
+            return SleepAttempt::LatchSet;
         }
         if !self.commit(announcement, latch, host) {
             omittable!("sleep/no-leave-after-news", self.slots.leave(worker));
-            return Bed::IsNot;
+            return SleepAttempt::Aborted;
         }
         faulty!("sleep/prepares-late", (), self.slots.prepare(worker));
         if self.enter_slot(worker, step) {
-            return Bed::Is;
+            return SleepAttempt::Committed;
         }
         omittable!("sleep/no-uncount-when-stopped", self.word.uncount());
-        Bed::IsNot
+        SleepAttempt::Aborted
     }
 
     fn round_after_news(&self) -> u32 {

@@ -81,10 +81,9 @@
 //! - It **stops searching**: the new word, and whether to pass the [baton](Baton).
 //!
 //! What a post must notice is in the low bits of the word, and they are zero while all workers are
-//! busy. So the hot path is the same machine code for every protocol: one load, one test, one
-//! branch; and none of it for [workers that are alerted](Posters) when a worker sleeps. Since a
-//! table touches nothing, a test tries all of it: every word that three workers can reach, and
-//! every event (`tests.rs`).
+//! busy. So a post is the same code for every protocol: one load, test and branch. A worker with
+//! [posters](Posters) skips even that until its limit is lowered. Since a table touches nothing, a
+//! test tries all of it: every word that three workers can reach, and every event (`tests.rs`).
 //!
 //! # The protocols
 //!

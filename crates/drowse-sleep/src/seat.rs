@@ -20,7 +20,7 @@
 //! run out of work within a moment, the guest wakes the worker, which searches for their jobs and
 //! falls asleep by itself.
 
-use crate::fall_asleep::{Bed, LastStep};
+use crate::fall_asleep::{LastStep, SleepAttempt};
 use crate::{Host, LatchWord, Sleep};
 use drowse_sync::{faulty, hint, omittable};
 
@@ -103,7 +103,7 @@ impl Sleep {
             return false;
         }
         let Some(announcement) = self.announce(worker) else { return false };
-        let bed = self.lie_down(worker, announcement, home, host, LastStep::Vacate);
-        faulty!("seat/vacates-whatever", bed == Bed::Is, true)
+        let attempt = self.lie_down(worker, announcement, home, host, LastStep::Vacate);
+        faulty!("seat/vacates-whatever", attempt == SleepAttempt::Committed, true)
     }
 }

@@ -80,7 +80,7 @@ impl Sleep {
     /// Clears the flag: there is no sentry any more, or no sleeper could be made the sentry. Ends a
     /// deferral as well, since the sleeper may have been its guarantor.
     #[inline(never)]
-    pub(crate) fn stand_down(&self) {
+    pub(crate) fn end_all_promises(&self) {
         omittable!("sentry/never-stands-down", self.word.end_deferral(Guarantor::Sleeper));
     }
 
@@ -118,7 +118,7 @@ impl Sleep {
         if !self.slots.get_up(worker) {
             return Guard::Claimed;
         }
-        self.stand_down();
+        self.end_all_promises();
         self.word.uncount();
         self.seats[worker].meter.count_wake(Reason::Sentry);
         self.observe(|observer| observer.wake(worker, Reason::Sentry));

@@ -107,9 +107,9 @@ impl Sleep {
         self
     }
 
-    /// Returns for how many workers there is room, for decisions about wakes: see
-    /// [`stand_guard`](Self::stand_guard). No limit with deadlock detection: the census would count
-    /// a sentry as asleep, although it has work to do.
+    /// Returns how many workers may be up, for decisions about wakes: see `Room::for_wakes`. No
+    /// limit with deadlock detection: the census would count a sentry as asleep, although it has
+    /// work to do.
     #[inline(never)]
     pub(crate) fn room(&self) -> usize {
         if self.detector.is_some() { usize::MAX } else { self.room.for_wakes(self.seats_in_use()) }

@@ -44,8 +44,8 @@ impl Sleep {
         self.seats.in_use()
     }
 
-    /// Opens an empty spare seat for a thread. Must be called by an active worker before the thread
-    /// sits there.
+    /// Opens an empty spare seat, once for each duty of its thread. Must be called by an active
+    /// worker, or by the thread of the seat, before the thread is active there.
     pub fn open_seat(&self, seat: usize) {
         if self.seats.open(seat) {
             self.step_back();

@@ -222,10 +222,10 @@ impl Sleep {
         if self.place_sentry() {
             return Wake::Nobody;
         }
-        // WAKE: posts that relied on the flag read the word before `stand_down` changed it. The
-        // acquire of that change shows us the prepared slots of all workers counted by then, so
+        // WAKE: posts that relied on the flag read the word before `end_all_promises` changed it.
+        // The acquire of that change shows us the prepared slots of all workers counted by then, so
         // `claim` finds one, unless other wakers have claimed them all.
-        self.stand_down();
+        self.end_all_promises();
         omittable!("sentry/nobody-instead", return Wake::Any(1));
         Wake::Nobody
     }
@@ -286,7 +286,7 @@ impl Sleep {
             omittable!("sleep/no-uncount-by-waker", self.word.uncount());
         }
         if claim == Claim::Relieved {
-            self.stand_down();
+            self.end_all_promises();
         }
         let is_claimed = claim != Claim::Awake;
         if is_claimed {

@@ -31,7 +31,8 @@ const BLOCKS: usize = 16;
 /// ```
 pub struct Table<T> {
     blocks: Blocks,
-    /// Items are made through a shared reference, so a table of `&'static T` is none of `&'a T`.
+    /// Makes the table invariant in `T`, because `get_or_grow` writes items through a shared
+    /// reference.
     owned: PhantomData<Cell<T>>,
 }
 
@@ -229,8 +230,8 @@ impl Drop for Blocks {
 impl<T> Table<T> {
     const KIND: Kind = Kind { layout: Layout::new::<T>(), drop: drop_item::<T> };
 
-    /// Returns a table with `length` items, and room for at least `most` in all. Calls `make` with
-    /// the number of each item.
+    /// Returns a table with `length` items, and room for `most` in all, as far as the blocks
+    /// suffice. Calls `make` with the number of each item.
     pub fn new(length: usize, most: usize, mut make: impl FnMut(usize) -> T) -> Self {
         Self {
             blocks: Blocks::new(length, most, &Self::KIND, &Make::with(&mut make)),

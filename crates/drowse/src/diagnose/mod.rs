@@ -2,8 +2,9 @@
 //! the engine.
 //!
 //! The engine calls the [`Probe`] of its pool, and the alarms see the pool as a [`Pool`]. All but
-//! [`WaitFor`] is compiled only with the feature `diagnose`; without it [`null`] stands in for the
-//! plan, the probe and their guards. Its functions are empty.
+//! [`WaitFor`], [`Exact`] and the names of the variables is compiled only with the feature
+//! `diagnose`; without it [`null`] stands in for the plan, the probe and their guards. Its
+//! functions do nothing, except that `Plan::ready` prints once that there are no reports.
 //!
 //! | file | contents |
 //! |---|---|
@@ -16,6 +17,8 @@
 //! | `trail` | breadcrumbs of a worker for the deadlock and stall reports |
 //! | `report` | the reports |
 //! | `trace` | record of what the workers did, step by step |
+//! | `time` | times as reports and `DROWSE_LOG` write them |
+//! | `wait_for` | causes for which a thread waits |
 
 #[cfg(feature = "diagnose")]
 mod alarm;

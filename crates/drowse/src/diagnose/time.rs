@@ -1,4 +1,4 @@
-//! Times as the reports write them. Integer arithmetic only: the code with which std writes
+//! Times as reports and `DROWSE_LOG` write them.
 //! fractions, or a `Duration`, is larger than all of the reports.
 
 use std::fmt;

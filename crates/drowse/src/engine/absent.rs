@@ -37,7 +37,7 @@ pub(super) struct Callbacks {
 
 // SAFETY: a registry can be used by all threads.
 unsafe impl Send for Callbacks {}
-// SAFETY: as above.
+// SAFETY: a registry is shared by all threads; the other fields are atomics or never change.
 unsafe impl Sync for Callbacks {}
 
 impl Callbacks {

@@ -23,7 +23,8 @@ pub(super) struct Bench {
     free: AtomicUsize,
     /// Number of places whose holder sleeps alone, and does nothing for others.
     alone: AtomicUsize,
-    /// Threads started; spares called; calls that found no spare.
+    /// Spare threads started; duties given to spares, free places included; attempts to give a
+    /// place away for which there was no thread.
     pub(super) started: Counter,
     pub(super) calls: Counter,
     pub(super) refused: Counter,
@@ -71,6 +72,18 @@ pub(super) struct Duty {
     pub(super) first: Option<Found>,
 }
 
+/// Next step of a spare.
+#[derive(Debug)]
+pub(super) enum NextStep {
+    /// Begin the duty that a worker has called it to.
+    Called(Duty),
+    /// Begin in a free place, which it has taken.
+    FreePlace(Duty),
+    /// Wait until its bell rings.
+    Wait,
+    End,
+}
+
 /// Treatment of a blocking worker's place if no thread takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoTaker {
@@ -98,22 +111,18 @@ impl Bench {
     /// Creates one place per worker, held by it, and room for `spares` spares. They are made when
     /// they are needed.
     pub(super) fn new(workers: usize, spares: usize) -> Self {
-        let [wanted, free, alone] = std::array::from_fn(|_| AtomicUsize::new(0));
-        let mut places = Vec::with_capacity(workers);
-        for worker in 0..workers {
-            places.push(Place { holder: Some(worker), waiters: Vec::new() });
-        }
+        let place = |worker| Place { holder: Some(worker), waiters: Vec::new() };
         Self {
             lists: Mutex::new(Outlined::new(Lists {
-                places: places.into_boxed_slice(),
+                places: (0..workers).map(place).collect(),
                 spares: Vec::new(),
                 freed: 0,
                 is_closed: false,
             })),
             bells: Table::new(workers, workers + spares, |_| WaitWord::new(QUIET)),
-            wanted,
-            free,
-            alone,
+            wanted: AtomicUsize::new(0),
+            free: AtomicUsize::new(0),
+            alone: AtomicUsize::new(0),
             started: Counter::new(),
             calls: Counter::new(),
             refused: Counter::new(),
@@ -358,25 +367,25 @@ impl Locked<'_> {
         self.ring(seat);
     }
 
-    /// Takes the duty of a spare; without one, it has a free place, or becomes idle, or ends if it
-    /// `may_end` or the pool does: then the result is `Some(None)`.
-    pub(super) fn duty(&mut self, number: usize, may_end: bool) -> Option<Option<Duty>> {
+    /// Takes the duty of a spare; without one, it takes a free place, or becomes idle, or ends if
+    /// it `may_end` or the pool does.
+    pub(super) fn next_step(&mut self, number: usize, may_end: bool) -> NextStep {
         let seat = self.lists.places.len() + number;
         let before = std::mem::replace(&mut self.lists.spares[number], Spare::Busy);
         if let Spare::Called(duty) = before {
-            return Some(Some(duty));
+            return NextStep::Called(duty);
         }
         if may_end || self.lists.is_closed {
-            return Some(None);
+            return NextStep::End;
         }
         if let Some(place) = self.free_place() {
             self.take(place, seat);
             self.bench.calls.add(1);
-            return Some(Some(Duty { place, first: None }));
+            return NextStep::FreePlace(Duty { place, first: None });
         }
         self.lists.spares[number] = Spare::Idle;
         self.lists.freed += 1;
         self.quieten(seat);
-        None
+        NextStep::Wait
     }
 }

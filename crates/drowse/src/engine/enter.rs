@@ -134,9 +134,9 @@ impl Registry {
         });
         let took = Duration::from_nanos(progress.took.get());
         if defers {
-            site.was_tried(Tried { took, forked, was_late })
+            site.record_tried(Tried { took, forked, was_late })
         } else {
-            site.was_not_tried(took)
+            site.record_not_tried(took)
         }
     }
 

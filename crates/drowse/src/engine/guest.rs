@@ -64,9 +64,9 @@ impl Guest<'_> {
         let clock = Stopwatch::start();
         work(self.worker());
         if tried {
-            site.was_tried(Tried::by_guest(clock.elapsed()));
+            site.record_tried(Tried::by_guest(clock.elapsed()));
         } else {
-            site.was_not_tried(clock.elapsed());
+            site.record_not_tried(clock.elapsed());
         }
     }
 

@@ -29,6 +29,9 @@
 //! | `sites` | statistics of the places in a program that enter |
 //! | `turns` | jobs from outside that run while all workers are in the middle of others |
 //! | `observed` | a pool as its alarms see it |
+//! | `current` | thread-local state: the current worker, and its end of the deque |
+//! | `rng` | random numbers of thieves |
+//! | `models` | access for the models |
 
 mod absent;
 mod alone;

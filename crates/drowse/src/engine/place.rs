@@ -45,10 +45,10 @@ pub(super) type First<'w> = (&'w WorkerThread, fn(&WorkerThread) -> Option<Found
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Given {
     /// Another thread has it.
-    Away,
+    ToThread,
     /// It is free.
-    Up,
-    No,
+    Freed,
+    Kept,
 }
 
 impl Registry {
@@ -58,21 +58,21 @@ impl Registry {
         if let Some(seat) = bench.pass_on(place) {
             drop(bench);
             self.call_to_place(seat);
-            return Given::Away;
+            return Given::ToThread;
         }
         let called = self.call_spare(&mut bench, place, Some(first));
         let is_given_up = called.is_err() && bench.give_up(place, no_taker);
         drop(bench);
         match called {
-            Ok(()) => return Given::Away,
+            Ok(()) => return Given::ToThread,
             Err(cause) => self.report_no_spare(cause),
         }
         if !is_given_up {
-            return Given::No;
+            return Given::Kept;
         }
         // WAKE: workers that have nothing to do but wait, and have left the place to others.
         self.call_to_free_place();
-        Given::Up
+        Given::Freed
     }
 
     /// Gives a place to a worker that waits for it. Returns `false` if none does.
@@ -151,8 +151,8 @@ impl WorkerThread {
     }
 
     /// Lends the worker's place to another thread, before the worker blocks; if there is none, does
-    /// as `no_taker` says. Returns `true` if another thread has it. The worker wants it back when
-    /// the returned guard is dropped. In a forked child the worker keeps its place.
+    /// as `no_taker` says. Returns `true` if another thread has it or the worker had none; and the
+    /// guard whose drop asks for the place again. In a forked child the worker keeps its place.
     #[inline(never)]
     pub(crate) fn lend_place(&self, no_taker: NoTaker) -> (bool, Option<Away<'_>>) {
         if matches!(self.stand.get(), Stand::Away(_)) {
@@ -185,7 +185,7 @@ impl WorkerThread {
             self.withdraw();
             let Some(place) = self.place() else { return true };
             let given = registry.give_away(place, (self, first), no_taker);
-            if given == Given::No && no_taker == NoTaker::GiveUpUnlessLast {
+            if given == Given::Kept && no_taker == NoTaker::GiveUpUnlessLast {
                 // If it is the last place, no thread would run what the worker has forked, and may
                 // be going to wait for. The worker may come back from that without a place. (Not in
                 // isolation: the worker may hold a lock that those jobs want.)
@@ -194,13 +194,13 @@ impl WorkerThread {
                 }
                 continue;
             }
-            if given != Given::No {
+            if given != Given::Kept {
                 self.stand.set(Stand::Away(place));
             }
-            if given != Given::Away {
+            if given != Given::ToThread {
                 registry.bench.refused.add(1);
             }
-            return given == Given::Away;
+            return given == Given::ToThread;
         }
     }
 

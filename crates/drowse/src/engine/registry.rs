@@ -11,7 +11,6 @@ use super::parcels::Parcels;
 use super::push::after_slow_push;
 use super::recruit::Recruiter;
 use super::sites::Callers;
-use super::start::{Refused, StartPlan};
 use super::worker::WorkerThread;
 use crate::deque::{self, Stealer};
 use crate::diagnose::Probe;
@@ -181,11 +180,6 @@ impl Registry {
         });
         registry.probe.begin(&registry);
         registry
-    }
-
-    /// Builds a pool as planned. On an error, the threads that were started end again.
-    pub(crate) fn build(plan: StartPlan<'_>) -> Result<Arc<Self>, Refused> {
-        plan.start()
     }
 
     pub(crate) fn id(&self) -> RegistryId {

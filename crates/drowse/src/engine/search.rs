@@ -19,7 +19,7 @@ impl WorkerThread {
 
     /// Takes a job of the worker's own; after many jobs from deques, first one from no deque.
     pub(super) fn take_local_job_fairly(&self) -> Option<Found> {
-        if self.fairness.is_turn_of_others() {
+        if self.fairness.take_turn_of_others() {
             if let Some(job) = self.take_job_from_no_deque(true) {
                 return Some(job);
             }
@@ -30,7 +30,7 @@ impl WorkerThread {
     /// Takes a letter, a job from outside if `from_outside`, or a returned job. Each call begins
     /// with another kind, since none of the queues may ever become empty.
     pub(super) fn take_job_from_no_deque(&self, from_outside: bool) -> Option<Found> {
-        let first = self.fairness.next_kind();
+        let first = self.fairness.advance_kind();
         (first..first + 3).find_map(|kind| self.take_job_of_kind(kind % 3, from_outside))
     }
 

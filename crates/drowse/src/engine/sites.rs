@@ -83,12 +83,13 @@ pub(super) struct Tried {
     pub(super) took: Duration,
     /// `true` if it forked, and its posts woke no worker because the caller deferred the wakes.
     pub(super) forked: bool,
-    /// `true` if it was not done when the caller paid.
+    /// `true` if it was not done when the caller resumed the wakes.
     pub(super) was_late: bool,
 }
 
 impl Tried {
-    /// Returns the result of work that ran on the caller's own thread, which cannot pay meanwhile.
+    /// Returns the result of work that ran on the caller's own thread, which cannot
+    /// resume wakes meanwhile.
     pub(super) fn by_guest(took: Duration) -> Self {
         Self { took, forked: true, was_late: took > SOON }
     }
@@ -143,7 +144,7 @@ impl Site {
     }
 
     /// Records the result of work that was tried.
-    pub(super) fn was_tried(&self, tried: Tried) {
+    pub(super) fn record_tried(&self, tried: Tried) {
         let Tried { took, forked, was_late } = tried;
         if forked && was_late {
             let surprises = self.surprises.get();
@@ -196,7 +197,7 @@ impl Site {
     }
 
     /// Records the run time, on all workers, of work that was not tried.
-    pub(super) fn was_not_tried(&self, took: Duration) {
+    pub(super) fn record_not_tried(&self, took: Duration) {
         let (proofs, wait) = (self.proofs.get(), self.wait.get());
         let may_be_short = took <= PERHAPS_SHORT;
         let proven = if may_be_short { PROOFS.min(proofs + 1) } else { 0 };
@@ -217,27 +218,27 @@ mod tests {
     /// Returns a site that is tried, after enough short runs.
     fn proven(sites: &Sites) -> &Site {
         let site = sites.of(0x5555_0010);
-        (0..PROOFS).for_each(|_| site.was_not_tried(PERHAPS_SHORT));
+        (0..PROOFS).for_each(|_| site.record_not_tried(PERHAPS_SHORT));
         site
     }
 
-    /// Returns the result of work that forked, and was done before the caller paid.
+    /// Returns the result of work that forked, and was done before the caller resumed the wakes.
     fn after(took: Duration) -> Tried {
         Tried { took, forked: true, was_late: false }
     }
 
-    /// Result of work that forked and then blocked until the caller paid.
+    /// Result of work that forked and then blocked until the caller resumed the wakes.
     const SURPRISE: Tried = Tried { took: SOON, forked: true, was_late: true };
 
     /// Enters with work that several workers do at once, and that blocks if it is tried. Returns
-    /// how long the caller waited before it paid, each time that it did.
+    /// how long the caller waited before it resumed the wakes, each time that it did.
     fn surprises(site: &Site, entries: u32) -> Vec<Duration> {
         let enter = |_| {
             let grace = site.seems_short().then(|| site.grace());
             if grace.is_some() {
-                site.was_tried(SURPRISE)
+                site.record_tried(SURPRISE)
             } else {
-                site.was_not_tried(SHORT)
+                site.record_not_tried(SHORT)
             }
             grace
         };
@@ -245,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_forks_and_blocks_is_seldom_tried_and_paid_for_soon() {
+    fn work_that_forks_and_blocks_is_seldom_tried_and_its_wakes_are_resumed_soon() {
         let sites = Sites::new();
         let site = sites.of(0x5555_0010);
         assert_eq!(surprises(site, 400), [SOON; 2]);
@@ -259,14 +260,14 @@ mod tests {
         let site = proven(&sites);
         for _ in 0..TRUST {
             assert_eq!(site.grace(), SOON);
-            site.was_tried(after(SHORT));
+            site.record_tried(after(SHORT));
         }
         assert_eq!(site.grace(), LATER);
-        site.was_tried(after(SHORT * 2));
+        site.record_tried(after(SHORT * 2));
         assert_eq!(site.grace(), LATER, "longer than usual, and done all the same");
         assert_eq!(surprises(site, 400), [LATER, SOON]);
         let earned =
-            (0..).take_while(|_| site.grace() == SOON).map(|_| site.was_tried(after(SHORT)));
+            (0..).take_while(|_| site.grace() == SOON).map(|_| site.record_tried(after(SHORT)));
         assert_eq!(earned.count() as u64, TRUST << 2);
     }
 
@@ -274,11 +275,11 @@ mod tests {
     fn surprises_are_forgotten_one_by_one() {
         let sites = Sites::new();
         let site = proven(&sites);
-        (0..10).for_each(|_| site.was_tried(SURPRISE));
+        (0..10).for_each(|_| site.record_tried(SURPRISE));
         assert_eq!(site.surprises.get(), MOST_SURPRISES);
         let until = |surprises| {
             let tries = (0..).take_while(|_| site.surprises.get() > surprises);
-            tries.map(|_| site.was_tried(after(SHORT))).count() as u64
+            tries.map(|_| site.record_tried(after(SHORT))).count() as u64
         };
         assert_eq!(until(MOST_SURPRISES - 1), FORGIVEN);
         assert_eq!(site.grace(), LATER);
@@ -294,9 +295,9 @@ mod tests {
         let enter = |_| {
             let tries = site.seems_short();
             if tries {
-                site.was_tried(long)
+                site.record_tried(long)
             } else {
-                site.was_not_tried(long.took)
+                site.record_not_tried(long.took)
             }
             tries
         };
@@ -304,12 +305,12 @@ mod tests {
     }
 
     #[test]
-    fn work_that_began_when_the_caller_had_paid_says_nothing_of_its_forks() {
+    fn work_that_began_when_the_caller_had_resumed_wakes_says_nothing_of_its_forks() {
         let sites = Sites::new();
         let site = proven(&sites);
         for _ in 0..FORKLESS * 2 {
             assert!(site.seems_short());
-            site.was_tried(Tried { forked: false, was_late: true, took: SHORT });
+            site.record_tried(Tried { forked: false, was_late: true, took: SHORT });
         }
     }
 
@@ -320,7 +321,7 @@ mod tests {
         let site = proven(&sites);
         for _ in 0..10 {
             assert!(site.seems_short());
-            site.was_tried(after(SHORT));
+            site.record_tried(after(SHORT));
         }
     }
 
@@ -330,16 +331,16 @@ mod tests {
         let site = proven(&sites);
         let waits: Vec<u64> = (0..10)
             .map(|_| {
-                site.was_tried(after(SHORT * 2));
+                site.record_tried(after(SHORT * 2));
                 let waits = (0..).take_while(|_| !site.seems_short());
-                waits.map(|_| site.was_not_tried(PERHAPS_SHORT)).count() as u64
+                waits.map(|_| site.record_not_tried(PERHAPS_SHORT)).count() as u64
             })
             .collect();
         assert_eq!(waits[..4], [1, 2, 4, 8]);
         assert_eq!(waits[9], MOST);
-        site.was_tried(after(SHORT * 2));
+        site.record_tried(after(SHORT * 2));
         for _ in 0..1_000 {
-            site.was_not_tried(PERHAPS_SHORT * 2);
+            site.record_not_tried(PERHAPS_SHORT * 2);
         }
         assert!(!site.seems_short(), "its work is long");
     }
@@ -352,9 +353,9 @@ mod tests {
             let tries = site.seems_short();
             let tried = Tried { forked: forks, ..after(SHORT / 2) };
             if tries {
-                site.was_tried(tried)
+                site.record_tried(tried)
             } else {
-                site.was_not_tried(tried.took)
+                site.record_not_tried(tried.took)
             }
             tries
         };

@@ -5,7 +5,7 @@
 //! belongs to the frames on the worker's stack, as does its seat in the sleep protocol. A spare has
 //! both of its own. It is started when it is needed, and ends when it was not for a while.
 
-use super::bench::{Duty, Locked, Spare};
+use super::bench::{Duty, Locked, NextStep, Spare};
 use super::crew::Role;
 use super::lineage::Found;
 use super::place::{First, Stand};
@@ -103,12 +103,16 @@ impl Registry {
         let seat = self.num_threads() + number;
         let mut has_waited = false;
         loop {
-            let duty = self.bench.lock().duty(number, has_waited);
-            if let Some(duty) = duty {
-                if duty.is_some() {
+            let next = self.bench.lock().next_step(number, has_waited);
+            match next {
+                // `call_spare` has opened the seat.
+                NextStep::Called(duty) => return Some(duty),
+                NextStep::FreePlace(duty) => {
                     self.sleep.open_seat(seat);
+                    return Some(duty);
                 }
-                return duty;
+                NextStep::Wait => (),
+                NextStep::End => return None,
             }
             // WAKE: workers that sleep, and could not lend their places.
             self.sleep.call_all();

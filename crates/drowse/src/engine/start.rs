@@ -110,7 +110,8 @@ impl ThreadBuilderParts {
 }
 
 impl StartPlan<'_> {
-    pub(super) fn start(self) -> Result<Arc<Registry>, Refused> {
+    /// Builds a pool as planned. On an error, the threads that were started end again.
+    pub(crate) fn start(self) -> Result<Arc<Registry>, Refused> {
         let prepared = LightFences::prepare();
         let mut sleep = Sleep::new(self.num_threads, self.protocol, self.policy)
             .with_spares(self.max_spare_threads)

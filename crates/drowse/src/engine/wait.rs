@@ -139,7 +139,7 @@ impl WorkerThread {
         // adds, letters and places: no other worker could be woken for those.
         sleep.stop_looking(idle, || look!("engine/baton-blind", self.registry.work_visible()));
         self.count_heavy_fences();
-        self.fairness.has_searched();
+        self.fairness.record_search();
         let Some(found) = found else {
             self.registry.probe.end_search(self.index());
             return is_bored;

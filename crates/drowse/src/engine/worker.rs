@@ -1,4 +1,4 @@
-//! Worker: the state that only its own thread uses.
+//! Core of a seat: the state that only the thread in the seat uses.
 
 use super::current::Detour;
 use super::isolation::Isolated;
@@ -91,12 +91,12 @@ impl Fairness {
     }
 
     /// Notes that the worker has searched.
-    pub(super) fn has_searched(&self) {
+    pub(super) fn record_search(&self) {
         self.streak_elsewhere.set(0);
     }
 
     /// Returns `true` if it is the turn of queues that are no deques.
-    pub(super) fn is_turn_of_others(&self) -> bool {
+    pub(super) fn take_turn_of_others(&self) -> bool {
         let is_due = self.deque_streak.get() >= DEQUE_STREAK;
         if is_due {
             self.deque_streak.set(0);
@@ -104,7 +104,8 @@ impl Fairness {
         is_due
     }
 
-    pub(super) fn next_kind(&self) -> u32 {
+    /// Returns the kind of queue to begin with, and goes on to the next kind.
+    pub(super) fn advance_kind(&self) -> u32 {
         self.next_kind.replace((self.next_kind.get() + 1) % 3)
     }
 }

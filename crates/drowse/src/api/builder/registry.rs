@@ -181,7 +181,7 @@ impl Attempt<'_> {
         };
         let settings =
             is_logging().then(|| special_settings(chosen, &plan, has_names, &self.diagnose));
-        let registry = Registry::build(plan)?;
+        let registry = plan.start()?;
         if let Some(settings) = settings {
             log_start(num_threads, protocol, &settings);
         }
