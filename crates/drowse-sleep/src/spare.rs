@@ -55,6 +55,12 @@ impl Sleep {
         }
     }
 
+    /// Forgets the thread that slept in this spare seat before. Called by the next thread, before
+    /// its first sleep there: the system may have given the old one's number to any thread.
+    pub fn take_over_seat(&self, seat: usize) {
+        self.placement.unsettle(&self.seats[seat]);
+    }
+
     /// Leaves a spare seat. Must be called by the thread that sat there, while it is active, at the
     /// end.
     pub fn leave_seat(&self, seat: usize) {
@@ -71,6 +77,7 @@ impl Sleep {
 
     /// Records that it uses a processor again.
     pub fn step_back(&self) {
+        debug_assert!(self.room.aside.get() > 0, "it has stepped aside");
         self.room.aside.subtract(1);
     }
 }

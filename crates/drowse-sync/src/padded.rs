@@ -1,6 +1,6 @@
 //! Padding, which keeps data that different cores write on different cache lines.
 
-use std::ops::{Deref, DerefMut};
+use std::ops::Deref;
 
 /// Aligns a value to 128 bytes, so that it shares its cache line (and the neighbour that x86
 /// prefetches with it) with nothing else.
@@ -13,11 +13,6 @@ impl<T> CachePadded<T> {
     pub const fn new(value: T) -> Self {
         Self(value)
     }
-
-    /// Unwraps the value.
-    pub fn into_inner(self) -> T {
-        self.0
-    }
 }
 
 impl<T> Deref for CachePadded<T> {
@@ -26,11 +21,5 @@ impl<T> Deref for CachePadded<T> {
     #[inline(always)]
     fn deref(&self) -> &T {
         &self.0
-    }
-}
-
-impl<T> DerefMut for CachePadded<T> {
-    fn deref_mut(&mut self) -> &mut T {
-        &mut self.0
     }
 }

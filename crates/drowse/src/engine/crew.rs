@@ -198,11 +198,12 @@ impl Crew {
         })
     }
 
-    /// Returns the busy threads, in the order of their indices, the others last. If no thread is
-    /// present, returns those that are still ending.
+    /// Returns the busy threads, in the order of their indices, the others last. If no busy thread
+    /// is present, returns those that are still ending.
     pub(super) fn busy(&self) -> Vec<BusyThread> {
         let mut threads: Vec<BusyThread> = Vec::new();
-        let is_one_present = self.members.iter().any(Member::is_present);
+        let is_one_present =
+            self.members.iter().any(|member| member.is_busy && member.is_present());
         for member in &self.members {
             if !member.is_busy || member.is_present() != is_one_present {
                 continue;

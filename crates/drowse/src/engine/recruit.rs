@@ -188,7 +188,9 @@ impl Recruiter {
     /// how long their thread-locals take to be dropped depends on the user.
     fn join_within(self: &Arc<Self>, limit: &Limit) -> Result<(), Unfinished> {
         let mut helper = None;
-        while helper.is_none() && limit.left() != Some(Duration::ZERO) {
+        // Threads that the user has started are not joined, and there may be no others.
+        let are_some_left = || !self.crew.lock().members.is_empty();
+        while helper.is_none() && limit.left() != Some(Duration::ZERO) && are_some_left() {
             let recruiter = Arc::clone(self);
             let join_all = Box::new(move || recruiter.join_all());
             helper = spawn_thread(Some("drowse-joiner"), None, join_all).ok();

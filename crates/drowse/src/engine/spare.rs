@@ -152,6 +152,7 @@ fn run_spare(registry: &Arc<Registry>, number: usize) {
             worker.stand.set(Stand::At(duty.place));
             if first_place.is_none() {
                 first_place = Some(duty.place);
+                registry.sleep.take_over_seat(index);
                 registry.call_start_handler(duty.place);
             }
             worker.stand_in(duty.first);

@@ -166,3 +166,20 @@ fn a_spawn_that_is_refused_a_thread_does_not_wait_for_one_that_leaves() {
     });
     ended.assert_done();
 }
+
+#[test]
+fn a_shutdown_with_a_limit_starts_no_thread_where_there_is_none_to_join() {
+    let ended = in_child(this_test!(), &[("ASAN_OPTIONS", "detect_leaks=0")], || {
+        let mut threads = Vec::new();
+        let builder = ThreadPoolBuilder::new().num_threads(2).spawn_handler(|worker| {
+            threads.push(std::thread::spawn(|| worker.run()));
+            Ok(())
+        });
+        let pool = builder.build().unwrap();
+        assert_works(&pool);
+        limit(0);
+        pool.shutdown_timeout(Duration::MAX).unwrap();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    });
+    ended.assert_done();
+}

@@ -562,3 +562,17 @@ fn guests_join_while_the_global_pool_ends() {
         });
     ended.assert_done();
 }
+
+#[test]
+fn a_shutdown_that_times_out_names_the_threads_that_are_left() {
+    watchdog(|| {
+        for limit in (0..300).map(Duration::from_micros) {
+            let builder = ThreadPoolBuilder::new().num_threads(1).stall_watch(SOON);
+            let pool = builder.build().unwrap();
+            assert_eq!(pool.install(|| 42), 42);
+            if let Err(busy) = pool.shutdown_timeout(limit) {
+                assert!(!busy.threads().is_empty(), "after {limit:?}: {busy}");
+            }
+        }
+    });
+}

@@ -1,8 +1,8 @@
 //! Number of processors that the process may use at once, and files of the system.
 //!
 //! The answer is that of `std::thread::available_parallelism`, whose code for reading paths and
-//! files is a tenth of a small program. (That also finds the first version of cgroups where it is
-//! mounted in an unusual place.)
+//! files is a tenth of a small program; but it looks for the first version of cgroups in the usual
+//! places only.
 
 use super::{CpuMask, ThreadId};
 
@@ -97,8 +97,8 @@ pub(super) fn number(digits: &[u8]) -> Option<usize> {
     Some(number)
 }
 
-/// Reads the beginning of a file, whose path ends with a NUL. Returns what was read; `None` if
-/// there is nothing.
+/// Reads the beginning of a file, whose path ends with a NUL. Returns what was read; `None` if it
+/// cannot be opened.
 #[inline(never)]
 pub(super) fn read_file<'t>(path: &[u8], text: &'t mut [u8]) -> Option<&'t [u8]> {
     if !path.contains(&0) {
