@@ -70,10 +70,16 @@
 //!
 //! # Features
 //!
-//! `diagnose`, on by default, has reports of [deadlocks](ThreadPoolBuilder::deadlock_handler) and
-//! [stalls](ThreadPoolBuilder::stall_watch), and [traces](Trace): some 55 KB of machine code.
-//! `futures` makes a [`ThreadPool`] a spawner for crates of the futures family. `rayon-env` and
-//! `rayon-names` are for the drop-in for rayon-core.
+//! | feature | contents |
+//! |---|---|
+//! | `diagnose`, on by default | reports of [deadlocks](ThreadPoolBuilder::deadlock_handler) and [stalls](ThreadPoolBuilder::stall_watch), and [traces](Trace): some 55 KB of machine code |
+//! | `futures` | a [`ThreadPool`] is a spawner for crates of the futures family |
+//! | `rayon-env`, `rayon-names` | for the drop-in for rayon-core |
+//!
+//! Without `diagnose` these do not exist: the builder's `deadlock_handler`, `deadlock_after`,
+//! `report_deadlocks`, `stall_watch`, `stall_handler` and `trace`, and the types of reports and
+//! traces. [`mark_blocked`] does nothing then, and a line on the standard error says that
+//! `DROWSE_STALL` and `DROWSE_DEADLOCK` have no effect. The drop-in for rayon-core has it off.
 //!
 //! # Panics
 //!

@@ -30,10 +30,15 @@ impl Plan {
 }
 
 fn say_that_there_are_no_reports() {
+    // Of a program on drowse itself it is not known where it takes drowse from.
+    let line = if cfg!(feature = "rayon-env") {
+        "rayon-core = { version = \"1.13\", features = [\"diagnose\"] }"
+    } else {
+        "drowse = { ..., features = [\"diagnose\"] }"
+    };
     say(format_args!(
         "drowse: DROWSE_DEADLOCK and DROWSE_STALL have no effect: this program was built without reports; for them, \
-         put under [dependencies] in its Cargo.toml: rayon-core = {{ version = \"1.13\", features = [\"diagnose\"] }}, or, \
-         where it names drowse, features = [\"diagnose\"]"
+         put under [dependencies] in its Cargo.toml: {line} (DROWSE_DEADLOCK reports marked workers only)"
     ));
 }
 

@@ -8,7 +8,7 @@ use drowse::{SleepProtocol, Start, ThreadPoolBuilder};
 use std::error::Error;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 /// Stacks of a gigabyte of addresses, which cost nothing but addresses.
@@ -147,16 +147,24 @@ std::thread_local! {
 fn a_spawn_that_is_refused_a_thread_does_not_wait_for_one_that_leaves() {
     let own = [("ASAN_OPTIONS", "detect_leaks=0")];
     let ended = in_child(this_test!(), &own, || {
-        let builder = ThreadPoolBuilder::new().num_threads(3).start(Start::OnDemand);
+        let builder = ThreadPoolBuilder::new().num_threads(2).start(Start::OnDemand);
         let pool = builder.idle_timeout(Duration::from_millis(1)).build().unwrap();
-        // The first worker always has a thread, and is busy, so the next job needs another one.
+        // The first worker always has a thread. While it is busy, the next job needs another one.
         let (begin, begun) = mpsc::channel();
         let (hold, held) = mpsc::channel::<()>();
-        pool.spawn(move || {
-            begin.send(()).unwrap();
-            let _ = held.recv();
-        });
-        begun.recv().unwrap();
+        let held = Arc::new(Mutex::new(held));
+        let occupy_the_first = || {
+            let (begin, held) = (begin.clone(), Arc::clone(&held));
+            pool.spawn(move || {
+                let is_first = drowse::current_thread_index() == Some(0);
+                begin.send(is_first).unwrap();
+                if is_first {
+                    let _ = held.lock().unwrap().recv();
+                }
+            });
+            begun.recv().unwrap()
+        };
+        until("the first worker is busy", occupy_the_first);
         pool.spawn(|| LATE.with(|_| ()));
         until("the thread leaves", || LEAVES.load(Ordering::SeqCst));
         limit(0);
