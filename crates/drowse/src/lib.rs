@@ -70,11 +70,10 @@
 //!
 //! # Features
 //!
-//! | feature | contents |
-//! |---|---|
-//! | `diagnose`, on by default | reports of [deadlocks](ThreadPoolBuilder::deadlock_handler) and [stalls](ThreadPoolBuilder::stall_watch), and [traces](Trace): some 55 KB of machine code |
-//! | `futures` | a [`ThreadPool`] is a spawner for crates of the futures family |
-//! | `rayon-env`, `rayon-names` | for the drop-in for rayon-core |
+//! - `diagnose`, on by default: reports of [deadlocks](ThreadPoolBuilder::deadlock_handler) and
+//!   [stalls](ThreadPoolBuilder::stall_watch), and [traces](Trace), some 55 KB of machine code.
+//! - `futures`: a [`ThreadPool`] is a spawner for crates of the futures family.
+//! - `rayon-env` and `rayon-names` are for the drop-in for rayon-core.
 //!
 //! Without `diagnose` these do not exist: the builder's `deadlock_handler`, `deadlock_after`,
 //! `report_deadlocks`, `stall_watch`, `stall_handler` and `trace`, and the types of reports and

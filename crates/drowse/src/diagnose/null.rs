@@ -31,14 +31,11 @@ impl Plan {
 
 fn say_that_there_are_no_reports() {
     // Of a program on drowse itself it is not known where it takes drowse from.
-    let line = if cfg!(feature = "rayon-env") {
-        "rayon-core = { version = \"1.13\", features = [\"diagnose\"] }"
-    } else {
-        "drowse = { ..., features = [\"diagnose\"] }"
-    };
+    let drop_in = cfg!(feature = "rayon-env");
+    let line = if drop_in { "rayon-core = { version = \"1.13\"" } else { "drowse = { ..." };
     say(format_args!(
         "drowse: DROWSE_DEADLOCK and DROWSE_STALL have no effect: this program was built without reports; for them, \
-         put under [dependencies] in its Cargo.toml: {line} (DROWSE_DEADLOCK reports marked workers only)"
+         put under [dependencies] in its Cargo.toml: {line}, features = [\"diagnose\"] }} (DROWSE_DEADLOCK reports marked workers only)"
     ));
 }
 

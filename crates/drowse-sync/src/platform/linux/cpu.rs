@@ -110,9 +110,8 @@ impl CpuMask {
         static POSSIBLE: OnceLock<Option<usize>> = OnceLock::new();
         let possible = POSSIBLE.get_or_init(|| {
             let mut list = [0; 256];
-            let most = list.len();
             let read = read_file(b"/sys/devices/system/cpu/possible\0", &mut list)?;
-            if read.len() < most { count_of_list(read) } else { None }
+            if read.len() < 256 { count_of_list(read) } else { None }
         });
         if possible.is_none_or(|possible| self.count() < possible) {
             return self;
