@@ -7,7 +7,7 @@ use drowse_models::{
 };
 use drowse_sleep::{LatchWord, Pause, Policy, Relay, Sleep};
 use drowse_sync::atomic::{AtomicU32, Ordering};
-use drowse_sync::{Arc, LightFences, thread};
+use drowse_sync::{Arc, LightFences, hint, thread};
 
 /// Worker 0 is active, posts a job, and does not run it. Worker 1 does.
 struct Pool {
@@ -96,6 +96,36 @@ fn a_doorkeeper_sees_what_is_posted(make: MakeSleep) {
         pool.sleep.note_guest();
         let worker = pool.start(|pool| wait_until(&pool.sleep, 1, &pool.over, pool));
         pool.jobs.post_as_worker(&pool.sleep);
+        worker.join().unwrap();
+        assert_nobody_counted(&pool.sleep);
+    });
+}
+
+/// The change of the word alone shows the guarantor what was written before the post. (The poster's
+/// fence would hide that. It is left out here, as a light fence is none to a processor.)
+#[test]
+fn a_post_that_relies_needs_no_fence() {
+    with_preemptions(3, || {
+        let (pool, job) = (Pool::new(roomy_relay(2)), Arc::new(AtomicU32::new(0)));
+        let worker = pool.start(|pool| wait_until(&pool.sleep, 1, &pool.over, pool));
+        while pool.sleep.sleeping() == 0 {
+            hint::spin_loop();
+        }
+        assert!(pool.sleep.defer_wakes());
+        let guarantor = thread::spawn({
+            let (pool, job) = (Arc::clone(&pool), Arc::clone(&job));
+            move || {
+                if pool.sleep.resume_wakes(|| false) {
+                    // ORDERING: relaxed; `Word::rely` has released it.
+                    assert_eq!(job.load(Ordering::Relaxed), 1, "a post has relied on this thread");
+                }
+            }
+        });
+        // ORDERING: relaxed; as above.
+        job.store(1, Ordering::Relaxed);
+        pool.sleep.post(1, &|| false);
+        guarantor.join().unwrap();
+        set_latch(&pool.sleep, 1, &pool.over);
         worker.join().unwrap();
         assert_nobody_counted(&pool.sleep);
     });

@@ -206,8 +206,8 @@ impl Word {
 
     /// Sets these bits, in one step, and returns the word before.
     pub(crate) fn add_bits(&self, bits: u64) -> u64 {
-        // ORDERING: see the notes on the type.
-        self.word.fetch_or(bits, Ordering::AcqRel)
+        // ORDERING: see the notes on the type; the release shows the job to `end_deferral`.
+        self.word.fetch_or(bits, mutant::weaken("defer/rely-relaxed", Ordering::AcqRel))
     }
 
     #[inline(always)]

@@ -23,7 +23,8 @@ impl Slots {
     pub(crate) fn depart(&self, worker: usize) -> bool {
         let slot = &self.slots[worker];
         // ORDERING: release pairs with the acquire in `claim`: the waker finds what was left at the
-        // seat. A failure, by a claim, acquires.
+        // seat. Not strictly needed: the fence in `commit` has released all that, and the waker has
+        // acquired the count. A failure, by a claim, acquires.
         faulty!("absent/depart-overwrites", slot.replace(PREPARED, ABSENT, Ordering::Release), {
             slot.store(ABSENT, Ordering::Release);
             true
